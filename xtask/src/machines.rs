@@ -6,6 +6,7 @@
 //!
 //! The host's end is in namespaces without a name that end with this process: nothing is left behind.
 
+mod causes;
 mod cpio;
 mod debian;
 mod expected;
@@ -33,11 +34,16 @@ use results::Results;
 
 /// Runs the machines that are asked for, and prints their table. Whether all was right.
 pub(crate) fn run(words: &[&str]) -> Outcome {
-    match words.split_first() {
-        Some((&"--inside", rest)) => return inside(rest),
-        Some((&"--inside-small", rest)) => return small::inside(rest),
-        Some((&"--small", rest)) => return small::run(rest),
-        _ => {}
+    if let Some((mode, rest)) = words.split_first() {
+        match *mode {
+            "--small" => return small::run(rest),
+            "--inside-small" => return small::inside(rest),
+            "--causes" => return causes::run(rest),
+            _ => {}
+        }
+        if let Some(names) = mode.strip_prefix("--inside") {
+            return inside(names.strip_prefix('='), rest);
+        }
     }
     let options = Options::parse(words)?;
     if let Some(why) = missing() {
@@ -80,7 +86,7 @@ fn booted(
             board => options.binary(board)?,
         };
         let image = image::image(nic.board, &linerate, &place.join("cache"))?;
-        let booted = boot(nic, &image, &pc, place);
+        let booted = boot(nic, &image, &pc, &place.join(nic.directory()), "--inside");
         if booted.is_ok() {
             all.push(Results::of(nic, &place.join(nic.directory())));
         }
@@ -204,17 +210,22 @@ fn absent(programs: &[&str]) -> Option<String> {
     (!absent.is_empty()).then(|| format!("no {} here", absent.join(", ")))
 }
 
-/// All of one machine, in namespaces of its own.
-fn boot(nic: &Nic, image: &Image, linerate: &Path, place: &Path) -> Result<String, String> {
+/// All of one machine, in namespaces of its own; `mode` says what is done there.
+fn boot(
+    nic: &Nic,
+    image: &Image,
+    linerate: &Path,
+    directory: &Path,
+    mode: &str,
+) -> Result<String, String> {
     let start = Instant::now();
-    let directory = place.join(nic.directory());
-    let _old = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).map_err(|why| why.to_string())?;
+    let _old = fs::remove_dir_all(directory);
+    fs::create_dir_all(directory).map_err(|why| why.to_string())?;
     println!("{} ({})", nic.name, nic.driver);
     let own = std::env::current_exe().map_err(|why| why.to_string())?;
     let path = |path: &Path| path.display().to_string();
-    let mut words: Vec<String> = ["machines", "--inside", nic.name].map(str::to_owned).into();
-    words.extend([&directory, linerate, &image.kernel, &image.initramfs].map(path));
+    let mut words: Vec<String> = ["machines", mode, nic.name].map(str::to_owned).into();
+    words.extend([directory, linerate, &image.kernel, &image.initramfs].map(path));
     words.extend(image.device_tree.as_deref().map(path));
     let status = network::in_namespaces(&own, &words)
         .status()
@@ -229,7 +240,7 @@ fn boot(nic: &Nic, image: &Image, linerate: &Path, place: &Path) -> Result<Strin
 }
 
 /// What runs in the namespaces.
-fn inside(words: &[&str]) -> Outcome {
+fn inside(causes: Option<&str>, words: &[&str]) -> Outcome {
     let [name, directory, linerate, kernel, initramfs, tree @ ..] = words else {
         return Err("machines --inside is not for people".into());
     };
@@ -240,7 +251,11 @@ fn inside(words: &[&str]) -> Outcome {
         initramfs: initramfs.into(),
         device_tree: tree.first().map(PathBuf::from),
     };
-    session::run(nic, &image, Path::new(linerate), Path::new(directory))?;
+    let (linerate, directory) = (Path::new(linerate), Path::new(directory));
+    match causes {
+        Some(names) => causes::inside(nic, &image, linerate, directory, names)?,
+        None => session::run(nic, &image, linerate, directory)?,
+    }
     Ok(true)
 }
 

@@ -47,8 +47,9 @@ impl Unpacked {
 /// What apt or dpkg complained about.
 pub(crate) fn unpacked(board: Board, cache: &Path) -> Result<Unpacked, String> {
     let place = cache.join(board.architecture());
+    let wanted = programs();
     if let Some(kernel) = kernel_below(&place)
-        && place.join("complete").exists()
+        && fs::read_to_string(place.join("complete")).is_ok_and(|unpacked| unpacked == wanted)
     {
         return Ok(Unpacked { place, kernel });
     }
@@ -57,8 +58,13 @@ pub(crate) fn unpacked(board: Board, cache: &Path) -> Result<Unpacked, String> {
     apt.fetch(board, &packages)?;
     unpack(&packages, &place)?;
     let kernel = kernel_below(&place).ok_or("the kernel's package has no modules")?;
-    fs::write(place.join("complete"), &kernel).map_err(|why| why.to_string())?;
+    fs::write(place.join("complete"), wanted).map_err(|why| why.to_string())?;
     Ok(Unpacked { place, kernel })
+}
+
+/// Which packages are unpacked, apart from the kernel.
+pub(crate) fn programs() -> String {
+    PACKAGES.concat().join(" ")
 }
 
 fn kernel_below(place: &Path) -> Option<String> {
@@ -104,7 +110,7 @@ impl Apt {
             .find_map(|line| line.trim().strip_prefix("Depends: "))
             .filter(|name| name.starts_with("linux-image-"))
             .ok_or_else(|| format!("no package {} in the lists", board.kernel()))?;
-        for package in PACKAGES.iter().chain([&kernel]) {
+        for package in PACKAGES.concat().iter().chain([&kernel]) {
             self.download(package, packages)?;
         }
         Ok(())
@@ -157,8 +163,11 @@ fn unpack(packages: &Path, place: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// busybox, ethtool, iperf3 and iproute2 of Debian 12, with the libraries that they need.
-const PACKAGES: [&str; 27] = [
+/// Programs of Debian 12, with the libraries that they need.
+const PACKAGES: [&[&str]; 2] = [MEASURING, FILTERING];
+
+/// busybox, ethtool, iperf3 and iproute2.
+const MEASURING: &[&str] = &[
     "busybox-static",
     "ethtool",
     "iperf3",
@@ -186,6 +195,17 @@ const PACKAGES: [&str; 27] = [
     "libtirpc3",
     "libxtables12",
     "zlib1g",
+];
+
+/// nft.
+const FILTERING: &[&str] = &[
+    "libedit2",
+    "libgmp10",
+    "libjansson4",
+    "libnftables1",
+    "libnftnl11",
+    "libtinfo6",
+    "nftables",
 ];
 
 /// The kernel is 70 MB.

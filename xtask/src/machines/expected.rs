@@ -165,6 +165,7 @@ mod tests {
     fn finding(strength: &str, title: &str) -> Finding {
         Finding {
             rule: "X".to_owned(),
+            cause: "x".to_owned(),
             title: title.to_owned(),
             strength: strength.to_owned(),
             changes: true,

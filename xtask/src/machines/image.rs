@@ -34,8 +34,12 @@ pub(crate) fn image(board: Board, linerate: &Path, cache: &Path) -> Result<Image
     let base = unpacked.place().join("base.gz");
     let nics = NICS.iter().flat_map(|nic| nic.modules).copied();
     let modules = modules(&unpacked, &nics.chain(ALSO).collect::<Vec<_>>())?;
-    if !base.exists() {
+    let contents = unpacked.place().join("base.contents");
+    let wanted = format!("{}\n{}", debian::programs(), modules.join("\n"));
+    let is_of_these = fs::read_to_string(&contents).is_ok_and(|made| made == wanted);
+    if !base.exists() || !is_of_these {
         of_debian(&unpacked, &ALL, &modules, &base)
+            .and_then(|()| fs::write(&contents, &wanted))
             .map_err(|why| format!("{}: {why}", base.display()))?;
     }
     with_our_own(&base, linerate, &initramfs)
@@ -199,7 +203,7 @@ fn device_tree(unpacked: &Unpacked) -> Result<PathBuf, String> {
 const UNUSED: [&str; 5] = ["usr/share", "usr/lib/tc", "etc", "var", "usr/include"];
 
 /// Modules of the network apart from drivers: what a person sets or provokes in a guest.
-const ALSO: [&str; 26] = [
+const ALSO: [&str; 27] = [
     "8021q",
     "act_mirred",
     "act_police",
@@ -207,6 +211,7 @@ const ALSO: [&str; 26] = [
     "bridge",
     "cls_matchall",
     "cls_u32",
+    "crc32c_generic",
     "dummy",
     "ifb",
     "imx2_wdt",

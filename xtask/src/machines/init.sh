@@ -49,7 +49,16 @@ fi
 stty -F "/dev/$PORT" raw -echo -opost
 exec 3<>"/dev/$PORT"
 echo "ready after $(cut -d' ' -f1 /proc/uptime) s" >&3
-while read -r name seconds command <&3; do
-    timeout "$seconds" sh -c "$command" >"$OUT/$name.stdout" 2>"$OUT/$name.stderr" </dev/null
-    echo "ended $name $?" >&3
+commands() {
+    while read -r name seconds command <&3; do
+        timeout "$seconds" sh -c "$command" >"$OUT/$name.stdout" 2>"$OUT/$name.stderr" </dev/null
+        echo "ended $name $?" >&3
+    done
+}
+# What a command leaves running ends as a child of process 1. That interrupts a read of the shell, which then forgets the
+# first part of its line: so another shell reads.
+commands &
+while :; do
+    wait
+    sleep 1
 done

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::causes;
 use super::nic::Board;
 use super::results::Results;
 use super::table;
@@ -46,7 +47,8 @@ fn replace(text: &str) -> Result<(), String> {
     fs::write(path(), text).map_err(|why| format!("{PAGE}: {why}"))
 }
 
-fn path() -> PathBuf {
+/// Where it is.
+pub(crate) fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(PAGE)
 }
 
@@ -73,10 +75,11 @@ fn text(all: &[Results]) -> String {
         .replace("{emulator}", &emulator())
         .replace("{kernels}", &kernels.join(" and "))
         .replace("{table}", &table::markdown(all))
+        .replace("{causes}", causes::section().trim_end())
 }
 
 /// `QEMU 7.2.22`.
-pub(super) fn emulator() -> String {
+pub(crate) fn emulator() -> String {
     let mut command = Command::new(Board::Pc.emulator());
     let ended = process::run(command.arg("--version"), Duration::from_secs(10));
     let text = ended.map(|ended| ended.stdout).unwrap_or_default();

@@ -29,6 +29,7 @@ pub(crate) struct Ended {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) rule: String,
+    pub(crate) cause: String,
     pub(crate) title: String,
     /// `proven`, `consistent` or `weak`.
     pub(crate) strength: String,
@@ -60,7 +61,7 @@ impl Results {
         fs::read_to_string(self.directory.join(format!("{step}.stdout"))).unwrap_or_default()
     }
 
-    fn json(&self, file: &str) -> Result<Value, String> {
+    pub(crate) fn json(&self, file: &str) -> Result<Value, String> {
         let path = self.directory.join(file);
         let text = fs::read_to_string(&path).map_err(|why| format!("{file}: {why}"))?;
         serde_json::from_str(&text).map_err(|why| format!("{file}: {why}"))
@@ -108,6 +109,7 @@ pub(crate) fn findings(document: &Value) -> Vec<Finding> {
     wrong
         .map(|one| Finding {
             rule: text(one, "rule"),
+            cause: text(one, "cause"),
             title: text(one, "title"),
             strength: text(one, "strength"),
             changes: !one["change"].is_null(),

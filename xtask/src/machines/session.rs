@@ -27,12 +27,8 @@ pub(crate) fn run(
     directory: &Path,
 ) -> Result<(), String> {
     network::open()?;
-    all_of(
-        &ACTIONS,
-        Guest::boot(nic, image, directory)?,
-        linerate,
-        directory,
-    )
+    let guest = Guest::boot(nic, image, directory)?;
+    all_of(&ACTIONS, guest, linerate, directory)
 }
 
 /// The same for a guest that is up.
@@ -42,30 +38,64 @@ pub(super) fn all_of(
     linerate: &Path,
     directory: &Path,
 ) -> Result<(), String> {
-    let mut session = Session {
-        kernel_is_up: guest.ready.clone(),
-        guest,
-        linerate: linerate.to_owned(),
-        directory: directory.to_owned(),
-        server: None,
-        done: Vec::new(),
-    };
+    let mut session = Session::of(guest, linerate, directory);
     let ended = session.all(actions);
-    session.keep()?;
+    session.keep("steps.json")?;
     ended
 }
 
-struct Session {
+/// A booted machine, and what was done with it.
+pub(super) struct Session {
     guest: Guest,
     kernel_is_up: String,
     linerate: PathBuf,
     directory: PathBuf,
     /// The host's, while it serves.
     server: Option<Server>,
-    done: Vec<Value>,
+    pub(super) done: Vec<Value>,
 }
 
 impl Session {
+    /// Boots `nic` at the tap of this namespace.
+    pub(super) fn boot(
+        nic: &Nic,
+        image: &Image,
+        linerate: &Path,
+        directory: &Path,
+    ) -> Result<Self, String> {
+        network::open()?;
+        let guest = Guest::boot(nic, image, directory)?;
+        Ok(Self::of(guest, linerate, directory))
+    }
+
+    fn of(guest: Guest, linerate: &Path, directory: &Path) -> Self {
+        Self {
+            kernel_is_up: guest.ready.clone(),
+            guest,
+            linerate: linerate.to_owned(),
+            directory: directory.to_owned(),
+            server: None,
+            done: Vec::new(),
+        }
+    }
+
+    /// The status of a shell's command, its outputs in `NAME.stdout` and `NAME.stderr`.
+    pub(super) fn shell(&mut self, at: At, name: &str, command: &str) -> Result<i32, String> {
+        match at {
+            At::Guest => self.guest.run(name, command, LIMIT),
+            At::Host => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", command]).current_dir(&self.directory);
+                self.kept(name, &mut shell)
+            }
+        }
+    }
+
+    /// Takes the guest's files.
+    pub(super) fn fetch(&mut self) -> Result<(), String> {
+        self.guest.fetch(&self.directory)
+    }
+
     fn all(&mut self, actions: &[Action]) -> Result<(), String> {
         for action in actions {
             match action {
@@ -74,7 +104,7 @@ impl Session {
                 Action::Run(step) => self.step(step)?,
             }
         }
-        self.guest.fetch(&self.directory)
+        self.fetch()
     }
 
     fn step(&mut self, step: &Step) -> Result<(), String> {
@@ -99,7 +129,12 @@ impl Session {
 
     /// The status of `linerate …`.
     fn on_the_host(&self, name: &str, command: &str) -> Result<i32, String> {
-        let ended = process::run(&mut self.ours(command), LIMIT)?;
+        self.kept(name, &mut self.ours(command))
+    }
+
+    /// The status of a command whose outputs are kept.
+    fn kept(&self, name: &str, command: &mut Command) -> Result<i32, String> {
+        let ended = process::run(command, LIMIT)?;
         let file = |kind: &str| self.directory.join(format!("{name}.{kind}"));
         fs::write(file("stdout"), ended.stdout).map_err(|why| why.to_string())?;
         fs::write(file("stderr"), ended.stderr).map_err(|why| why.to_string())?;
@@ -119,7 +154,7 @@ impl Session {
         command
     }
 
-    fn serve_on_the_host(&mut self, command: &str) -> Result<(), String> {
+    pub(super) fn serve_on_the_host(&mut self, command: &str) -> Result<(), String> {
         let log = fs::File::create(self.directory.join("serve-on-host"))
             .map_err(|why| why.to_string())?;
         let child = self
@@ -149,13 +184,14 @@ impl Session {
         }
     }
 
-    fn keep(&mut self) -> Result<(), String> {
+    /// Writes what was done to `file`.
+    pub(super) fn keep(&mut self, file: &str) -> Result<(), String> {
         let document = json!({
             "ready_after_s": self.kernel_is_up,
             "emulator_runs": self.guest.runs(),
             "steps": self.done,
         });
-        let path = self.directory.join("steps.json");
+        let path = self.directory.join(file);
         fs::write(&path, format!("{document:#}\n")).map_err(|why| why.to_string())
     }
 }

@@ -34,6 +34,8 @@ pub(super) const KNOWN: &[Known] = names! {
     "qdisc_drops" "packets" "packets that the interface's qdisc dropped" "tc -s qdisc show dev {interface}"
     "flow_limit_drops" "packets" "packets dropped by fq's limit per flow" "tc -s qdisc show dev {interface}"
     "qdisc_drop_ratio" "ratio" "of the packets that the qdisc took, those that it dropped" "tc -s qdisc show dev {interface}"
+    "qdisc_overlimits" "events" "how often the root qdisc held a packet back, or dropped it, because of its rate" "tc -s qdisc show dev {interface}"
+    "ingress_drops" "packets" "packets that traffic control dropped on arrival" "tc -s qdisc show dev {interface} ingress"
     "qdisc_requeue_ratio" "ratio" "of the packets that the qdisc sent, those that were requeued because the card was not ready" "tc -s qdisc show dev {interface}"
     "qdisc_kind" "" "root qdisc of the interface" "tc qdisc show dev {interface}"
     "refused_packets" "packets" "datagrams that the sender's own kernel refused" ""

@@ -162,6 +162,23 @@ fn packet_sizes_that_differ() {
     assert!(refused.findings().contains(&"L07".to_owned()));
 }
 
+/// A wire whose receiver drops long frames and counts none of them.
+#[test]
+fn datagrams_longer_than_the_other_end_takes() {
+    let sent = |payload, lost| {
+        let mut test = udp("t1", 1000, lost);
+        (test.link_kind, test.payload_bytes) = (Some(LinkKind::Wire), payload);
+        let mut record = run(vec![test]);
+        record.run.hosts[0].interfaces[0].mtu = Some(9000);
+        record.run.hosts[1].interfaces[0].mtu = Some(1500);
+        record.findings()
+    };
+    let names_it = |payload, lost| sent(payload, lost).contains(&"L07b".to_owned());
+    assert!(names_it(4000, 1000));
+    assert!(!names_it(4000, 500), "some of them arrived");
+    assert!(!names_it(1400, 1000), "they are short enough");
+}
+
 /// A test with loss bursts of this length, at these distances.
 fn lossy(id: &str, offered: f64, delivered: f64, row: u64, distances: &[u64]) -> Test {
     let sent = (offered * 10.0 / 8.0 / 1470.0) as u64;

@@ -14,6 +14,9 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         if vantage.side != Some(Side::Receiver) {
             counters(vantage, facts);
         }
+        if vantage.side != Some(Side::Sender) {
+            on_arrival(vantage, facts);
+        }
         if vantage.test.is_none() {
             let kind = vantage.set_up("tc qdisc", "root");
             vantage.add(facts, "qdisc_kind", kind, "tc qdisc");
@@ -32,6 +35,8 @@ fn counters(vantage: &Vantage<'_>, facts: &mut Facts) {
     };
     let dropped = drops.value as f64;
     vantage.add(facts, "qdisc_drops", dropped, &drops.source);
+    let overlimits = counted("overlimits").map(|overlimits| overlimits.value as f64);
+    vantage.add(facts, "qdisc_overlimits", overlimits, SOURCE);
     // Only fq limits each flow, and it reports that only after a drop.
     let of_flows = vantage.counters().each(Source::Qdisc);
     let of_flows = of_flows.filter(|(name, _)| name.ends_with("flows_plimit"));
@@ -48,6 +53,23 @@ fn counters(vantage: &Vantage<'_>, facts: &mut Facts) {
         let ratio = requeues.value as f64 / sent;
         vantage.add(facts, "qdisc_requeue_ratio", ratio, &requeues.source);
     }
+}
+
+/// Filters and policers on arrival count what they drop at the qdisc that holds them.
+fn on_arrival(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let holds = |name: &str| {
+        ["ingress ", "clsact "]
+            .iter()
+            .any(|kind| name.starts_with(kind))
+    };
+    let counters = vantage.counters();
+    let drops = counters
+        .each(Source::Qdisc)
+        .filter(|(name, _)| holds(name) && name.ends_with(".drops"))
+        .map(|(_, moved)| moved.grew.at_least)
+        .reduce(|one, other| one + other);
+    let drops = drops.map(|drops| drops as f64);
+    vantage.add(facts, "ingress_drops", drops, SOURCE);
 }
 
 const SOURCE: &str = Source::Qdisc.text();

@@ -198,6 +198,60 @@ fn the_senders_own_queue() {
 }
 
 #[test]
+fn a_shaper_that_tcp_waits_for() {
+    let shaped = |kind, overlimits, busiest| {
+        let mut test = tcp("t1", 5e6);
+        test.cpu.local = load(busiest);
+        run(vec![test])
+            .set(Role::Local, "tc qdisc", &[("root", kind)])
+            .counted(
+                "t1",
+                Role::Local,
+                QDISC,
+                &[("drops", 0), ("packets", 2000), ("overlimits", overlimits)],
+            )
+    };
+    assert!(fires(&shaped("tbf", 1900, 0.2), "P20"));
+    assert!(
+        !fires(&shaped("tbf", 9, 0.2), "P20"),
+        "it held nothing back"
+    );
+    assert!(!fires(&shaped("fq_codel", 1900, 0.2), "P20"), "no rate");
+    assert!(!fires(&shaped("tbf", 1900, 1.0), "P20"), "full before");
+}
+
+#[test]
+fn a_queue_that_imitates_a_bad_path() {
+    let drops = |kind, drops| {
+        let queue = [("drops", drops), ("packets", 55_000)];
+        let record = run(vec![udp("u1", 55_000, drops)])
+            .set(Role::Local, "tc qdisc", &[("root", kind)])
+            .counted("u1", Role::Local, QDISC, &queue);
+        fires(&record, "P21")
+    };
+    assert!(drops("netem", 1100));
+    assert!(!drops("netem", 0), "it did nothing");
+    assert!(!drops("pfifo_fast", 1100));
+}
+
+#[test]
+fn traffic_control_on_arrival() {
+    let dropped = |qdisc: &str, drops| {
+        let name = format!("{qdisc}.drops");
+        let record = run(vec![udp("u1", 55_000, 1100)]).counted(
+            "u1",
+            Role::Remote,
+            QDISC,
+            &[("drops", 0), (name.as_str(), drops)],
+        );
+        fires(&record, "P22")
+    };
+    assert!(dropped("ingress ffff:", 1100) && dropped("clsact ffff:", 1100));
+    assert!(!dropped("ingress ffff:", 3));
+    assert!(!dropped("fq_codel 0: parent :1", 1100), "on the way out");
+}
+
+#[test]
 fn the_packet_filter() {
     let lossy = || run(vec![udp("u1", 69_000, 690)]);
     for (dropped, fired) in [(686, true), (3, false)] {

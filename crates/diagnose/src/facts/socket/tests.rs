@@ -314,6 +314,21 @@ fn a_window_that_is_too_small_and_one_that_is_not() {
     assert_eq!(with_buffers(fast, USUAL.0, USUAL.1).findings(), [""; 0]);
 }
 
+/// Whatever the processors did: the sender waited for this window most of the time.
+#[test]
+fn a_window_of_a_few_segments() {
+    let limited = |rmem, limited_us| {
+        let mut test = lab_tcp(60, 57e6);
+        (test.busy_time_us, test.rwnd_limited_us) = (Some(3_096_000), Some(limited_us));
+        (test.cpu.local, test.cpu.remote) = (load(1.0), load(1.0));
+        let found = with_buffers(test, rmem, USUAL.1).findings();
+        found.contains(&"S05b".to_owned())
+    };
+    assert!(limited("4096 8192 8192", 2_568_000));
+    assert!(!limited("4096 8192 8192", 300_000), "it seldom waited");
+    assert!(!limited(USUAL.0, 2_568_000), "the program does not read");
+}
+
 /// What is proposed holds what is in use, whatever is set, or nothing is proposed.
 #[test]
 fn a_larger_tcp_buffer_is_proposed_only_where_it_is_larger() {

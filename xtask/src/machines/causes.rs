@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `machines --causes [--cause NAME]... [--write] [--kept] [NIC...]`: known causes on real drivers. Each NIC is booted once;
+//! each cause that it can have is set up there, measured as a person would, and undone. Judged is what was named first,
+//! which counters increased, whether the ledger adds up, and whether `inspect` shows the setting. `--kept` boots none, and
+//! explains the runs that are there again.
+
+mod judge;
+mod list;
+mod provoke;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::image::{self, Image};
+use super::nic::{Board, NICS, Nic};
+use super::{Options, boot, missing, missing_for, place};
+use crate::Outcome;
+use crate::process;
+use crate::tally::Tally;
+use judge::Judged;
+pub(crate) use provoke::run as inside;
+pub(crate) use table::section;
+
+/// One thing that is wrong, or different and harmless.
+#[derive(Debug)]
+pub(crate) struct Cause {
+    pub(crate) name: &'static str,
+    /// Sets it up in the guest; `HOST` and `GUEST` are addresses.
+    set: &'static str,
+    /// The same at the host's end.
+    set_on_host: &'static str,
+    /// Undoes both.
+    undo: &'static str,
+    undo_on_host: &'static str,
+    /// What a person runs: in the guest, without its options of output.
+    measure: &'static str,
+    /// NICs that cannot have it, and why.
+    not_on: &'static [(&'static str, &'static str)],
+    /// Causes of findings of which one must come first.
+    first: &'static [&'static str],
+    /// Nothing needs to be named: the setting does no harm here.
+    or_nothing: bool,
+    /// Where packets die: one of these stages of the ledger must have some.
+    dies_at: &'static [&'static str],
+    /// Counters of the guest that must increase.
+    moved: &'static [&'static str],
+    /// What `inspect` must show in the guest: source, setting, value.
+    seen: &'static [(&'static str, &'static str, &'static str)],
+}
+
+impl Cause {
+    /// Whether it is measured by a check, whose search also sends what cannot arrive.
+    fn searches(&self) -> bool {
+        self.measure.starts_with("linerate check")
+    }
+
+    fn why_not_on(&self, nic: &Nic) -> Option<&'static str> {
+        let mut not_on = self.not_on.iter();
+        not_on.find(|(name, _)| *name == nic.name).map(|of| of.1)
+    }
+}
+
+/// Runs them, and prints the table. Whether all were right.
+pub(crate) fn run(words: &[&str]) -> Outcome {
+    let (causes, rest) = chosen(words)?;
+    let mut options = Options::parse(&rest)?;
+    if !rest.iter().any(|word| Nic::named(word).is_some()) {
+        options.nics = NICS
+            .iter()
+            .filter(|nic| OF_CAUSES.contains(&nic.name))
+            .collect();
+    }
+    if let Some(why) = missing() {
+        println!("skipped: machines: {why}");
+        return Ok(true);
+    }
+    let mut tally = Tally::default();
+    let mut all = Vec::new();
+    for nic in &options.nics {
+        let directory = place().join(nic.directory()).join("causes");
+        if !options.kept && !booted(nic, &causes, &options, &directory, &mut tally)? {
+            continue;
+        }
+        if options.kept {
+            explained_again(&causes, &options.binary(Board::Pc)?, &directory)?;
+        }
+        for cause in &causes {
+            let judged = Judged::of(nic, cause, &directory);
+            judged.tell(&mut tally);
+            all.push(judged);
+        }
+    }
+    println!("\n{}", table::markdown(&all));
+    if options.write {
+        table::write(&all)?;
+    }
+    Ok(tally.close())
+}
+
+/// The causes that are asked for, and the words that remain.
+fn chosen<'w>(words: &[&'w str]) -> Result<(Vec<&'static Cause>, Vec<&'w str>), String> {
+    let (mut causes, mut rest) = (Vec::new(), Vec::new());
+    let mut words = words.iter().copied();
+    while let Some(word) = words.next() {
+        match word {
+            "--cause" => causes.push(named(words.next().unwrap_or_default())?),
+            other => rest.push(other),
+        }
+    }
+    if causes.is_empty() {
+        causes.extend(&list::CAUSES);
+    }
+    Ok((causes, rest))
+}
+
+fn named(name: &str) -> Result<&'static Cause, String> {
+    let mut all = list::CAUSES.iter();
+    all.find(|cause| cause.name == name).ok_or_else(|| {
+        let names: Vec<&str> = list::CAUSES.iter().map(|cause| cause.name).collect();
+        format!("machines: no cause {name} (there are {})", names.join(", "))
+    })
+}
+
+/// Whether it came to its end.
+fn booted(
+    nic: &'static Nic,
+    causes: &[&Cause],
+    options: &Options,
+    directory: &Path,
+    tally: &mut Tally,
+) -> Result<bool, Box<dyn std::error::Error>> {
+    if let Some(why) = missing_for(nic.board) {
+        tally.skip(nic.name, why);
+        return Ok(false);
+    }
+    let ours = options.binary(Board::Pc)?;
+    let of_guest: PathBuf = match nic.board {
+        Board::Pc => ours.clone(),
+        board => options.binary(board)?,
+    };
+    let image: Image = image::image(nic.board, &of_guest, &place().join("cache"))?;
+    fs::create_dir_all(directory)?;
+    let names: Vec<&str> = causes.iter().map(|cause| cause.name).collect();
+    let mode = format!("--inside={}", names.join(","));
+    let booted = boot(nic, &image, &ours, directory, &mode);
+    let is_right = booted.is_ok();
+    tally.check(nic.name, booted);
+    Ok(is_right)
+}
+
+/// What this program concludes from runs that are there.
+fn explained_again(causes: &[&Cause], linerate: &Path, directory: &Path) -> Result<(), String> {
+    for name in causes.iter().map(|cause| cause.name) {
+        let run = directory.join(format!("{name}.run"));
+        let mut explain = Command::new(linerate);
+        explain.arg("explain").arg(&run).arg("--json");
+        let ended = process::run(&mut explain, LIMIT)?;
+        // Without a run there is nothing to explain, and the step's own output says why.
+        if ended.status.success() {
+            let path = directory.join(format!("{name}.explained.stdout"));
+            fs::write(&path, ended.stdout).map_err(|why| format!("{}: {why}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The NICs on which causes are provoked, if none is named.
+const OF_CAUSES: [&str; 6] = [
+    "e1000e",
+    "i82559er",
+    "rtl8139",
+    "vmxnet3",
+    "virtio-net-pci",
+    "sabrelite",
+];
