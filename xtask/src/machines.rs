@@ -10,6 +10,7 @@ mod debian;
 mod expected;
 mod guest;
 mod image;
+mod middle;
 mod network;
 mod nic;
 mod page;
@@ -33,6 +34,9 @@ use results::Results;
 pub(crate) fn run(words: &[&str]) -> Outcome {
     if let Some((&"--inside", rest)) = words.split_first() {
         return inside(rest);
+    }
+    if let Some((&"--middle", rest)) = words.split_first() {
+        return middle::run(rest);
     }
     let options = Options::parse(words)?;
     if let Some(why) = missing() {
@@ -103,6 +107,8 @@ fn kept(options: &Options, place: &Path, tally: &mut Tally) -> Vec<Results> {
 #[derive(Debug)]
 struct Options {
     nics: Vec<&'static Nic>,
+    /// The NICs were named, and are not all there are.
+    named: bool,
     short: bool,
     write: bool,
     /// No boot: the results that are there.
@@ -115,6 +121,7 @@ impl Options {
     fn parse(words: &[&str]) -> Result<Self, String> {
         let mut options = Self {
             nics: Vec::new(),
+            named: true,
             short: false,
             write: false,
             kept: false,
@@ -134,6 +141,7 @@ impl Options {
             }
         }
         if options.nics.is_empty() {
+            options.named = false;
             let wanted = |nic: &&Nic| !options.short || SHORT.contains(&nic.name);
             options.nics = NICS.iter().filter(wanted).collect();
         }

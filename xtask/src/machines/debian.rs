@@ -47,8 +47,10 @@ impl Unpacked {
 /// What apt or dpkg complained about.
 pub(crate) fn unpacked(board: Board, cache: &Path) -> Result<Unpacked, String> {
     let place = cache.join(board.architecture());
+    let wanted = PACKAGES.join("\n");
+    let had = fs::read_to_string(place.join("complete"));
     if let Some(kernel) = kernel_below(&place)
-        && place.join("complete").exists()
+        && had.is_ok_and(|had| had == wanted)
     {
         return Ok(Unpacked { place, kernel });
     }
@@ -57,7 +59,8 @@ pub(crate) fn unpacked(board: Board, cache: &Path) -> Result<Unpacked, String> {
     apt.fetch(board, &packages)?;
     unpack(&packages, &place)?;
     let kernel = kernel_below(&place).ok_or("the kernel's package has no modules")?;
-    fs::write(place.join("complete"), &kernel).map_err(|why| why.to_string())?;
+    let _of_others = fs::remove_file(place.join("base.gz"));
+    fs::write(place.join("complete"), wanted).map_err(|why| why.to_string())?;
     Ok(Unpacked { place, kernel })
 }
 
@@ -157,9 +160,10 @@ fn unpack(packages: &Path, place: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// busybox, ethtool, iperf3 and iproute2 of Debian 12, with the libraries that they need.
-const PACKAGES: [&str; 27] = [
+/// busybox, dropbear, ethtool, iperf3, iproute2 and nftables of Debian 12, with the libraries that they need.
+const PACKAGES: [&str; 38] = [
     "busybox-static",
+    "dropbear-bin",
     "ethtool",
     "iperf3",
     "iproute2",
@@ -168,23 +172,33 @@ const PACKAGES: [&str; 27] = [
     "libc6",
     "libcap2",
     "libcom-err2",
+    "libcrypt1",
     "libdb5.3",
+    "libedit2",
     "libelf1",
     "libgcc-s1",
+    "libgmp10",
     "libgssapi-krb5-2",
     "libiperf0",
+    "libjansson4",
     "libk5crypto3",
     "libkeyutils1",
     "libkrb5-3",
     "libkrb5support0",
     "libmd0",
     "libmnl0",
+    "libnftables1",
+    "libnftnl11",
     "libpcre2-8-0",
     "libsctp1",
     "libselinux1",
     "libssl3",
+    "libtinfo6",
     "libtirpc3",
+    "libtomcrypt1",
+    "libtommath1",
     "libxtables12",
+    "nftables",
     "zlib1g",
 ];
 

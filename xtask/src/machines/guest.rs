@@ -15,6 +15,15 @@ use super::network::{GUEST, HOST, TAP};
 use super::nic::{Board, Nic};
 use crate::process::Server;
 
+/// What a machine has in addition to its NIC.
+#[derive(Debug, Default)]
+pub(crate) struct Equipment {
+    /// For the emulator.
+    pub(crate) arguments: Vec<String>,
+    /// For the kernel's command line.
+    pub(crate) words: String,
+}
+
 /// A machine that runs; it ends when dropped.
 pub(crate) struct Guest {
     emulator: Server,
@@ -30,9 +39,19 @@ impl Guest {
     /// # Errors
     /// The emulator does not start, or the guest does not answer.
     pub(crate) fn boot(nic: &Nic, image: &Image, directory: &Path) -> Result<Self, String> {
+        Self::boot_with(nic, image, directory, &Equipment::default())
+    }
+
+    /// As [`Guest::boot`], with more than one NIC.
+    pub(crate) fn boot_with(
+        nic: &Nic,
+        image: &Image,
+        directory: &Path,
+        more: &Equipment,
+    ) -> Result<Self, String> {
         let socket = directory.join("serial");
         let _old = fs::remove_file(&socket);
-        let mut emulator = Server(start(nic, image, directory)?);
+        let mut emulator = Server(start(nic, image, directory, more)?);
         let port = connect(&socket, &mut emulator)?;
         let mut guest = Self {
             emulator,
@@ -122,12 +141,18 @@ impl Guest {
     }
 }
 
-fn start(nic: &Nic, image: &Image, directory: &Path) -> Result<Child, String> {
+fn start(
+    nic: &Nic,
+    image: &Image,
+    directory: &Path,
+    more: &Equipment,
+) -> Result<Child, String> {
     let log = fs::File::create(directory.join("qemu")).map_err(|why| why.to_string())?;
     let again = log.try_clone().map_err(|why| why.to_string())?;
     let emulator = image.board.emulator();
     Command::new(emulator)
-        .args(arguments(nic, image, directory))
+        .args(arguments(nic, image, directory, &more.words))
+        .args(&more.arguments)
         .stdin(Stdio::null())
         .stdout(log)
         .stderr(again)
@@ -135,12 +160,12 @@ fn start(nic: &Nic, image: &Image, directory: &Path) -> Result<Child, String> {
         .map_err(|why| format!("start {emulator}: {why}"))
 }
 
-fn arguments(nic: &Nic, image: &Image, directory: &Path) -> Vec<String> {
+fn arguments(nic: &Nic, image: &Image, directory: &Path, words: &str) -> Vec<String> {
     let [port, console] = image.board.serial_ports();
     let tap = format!("tap,ifname={TAP},script=no,downscript=no");
     let kernel = format!(
         "console={console},115200 quiet loglevel=4 rdinit=/init panic=-1 net.ifnames=0 iomem=relaxed mitigations=off \
-         PORT={port} MODULES={} ADDRESS={GUEST}/24",
+         PORT={port} MODULES={} ADDRESS={GUEST}/24 {words}",
         nic.modules.join(",")
     );
     let file = |name: &str| directory.join(name).display().to_string();

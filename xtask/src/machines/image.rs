@@ -33,8 +33,11 @@ pub(crate) fn image(board: Board, linerate: &Path, cache: &Path) -> Result<Image
     let initramfs = unpacked.place().join("initramfs.gz");
     let base = unpacked.place().join("base.gz");
     let modules = modules(&unpacked)?;
-    if !base.exists() {
+    // A former base may have fewer modules.
+    let (list, wanted) = (base.with_extension("list"), modules.join("\n"));
+    if !base.exists() || fs::read_to_string(&list).ok().as_ref() != Some(&wanted) {
         of_debian(&unpacked, &modules, &base)
+            .and_then(|()| fs::write(&list, wanted))
             .map_err(|why| format!("{}: {why}", base.display()))?;
     }
     with_our_own(&base, linerate, &initramfs)
@@ -153,7 +156,7 @@ fn device_tree(unpacked: &Unpacked) -> Result<PathBuf, String> {
 const UNUSED: [&str; 5] = ["usr/share", "usr/lib/tc", "etc", "var", "usr/include"];
 
 /// Modules of the network apart from drivers: what a person sets or provokes in a guest.
-const ALSO: [&str; 26] = [
+const ALSO: [&str; 29] = [
     "8021q",
     "act_mirred",
     "act_police",
@@ -166,8 +169,11 @@ const ALSO: [&str; 26] = [
     "imx2_wdt",
     "inet_diag",
     "nf_conntrack",
+    "nf_flow_table",
+    "nf_flow_table_inet",
     "nf_tables",
     "nft_ct",
+    "nft_flow_offload",
     "sch_fq",
     "sch_fq_codel",
     "sch_htb",

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! All that is done with one machine in the middle.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::super::guest::Guest;
+use super::super::image::Image;
+use super::super::nic::Nic;
+use super::agent::{self, Line};
+use super::ground::{self, PORTS};
+use super::mode::Mode;
+use crate::process;
+
+/// Boots, measures, and keeps what the guest and linerate say in `directory`.
+///
+/// # Errors
+/// The machine cannot be booted or set up, or answers no more.
+pub(crate) fn run(
+    nic: &Nic,
+    mode: &Mode,
+    image: &Image,
+    linerate: &Path,
+    directory: &Path,
+) -> Result<(), String> {
+    ground::open()?;
+    let more = ground::equipment(nic, directory);
+    let mut guest = Guest::boot_with(nic, image, directory, &more)?;
+    println!("  ready {}", guest.ready);
+    in_guest(&mut guest, "setup", mode.setup)?;
+    let line = agent::prepare(mode.by, &mut guest, directory)?;
+    let host = Host {
+        linerate: linerate.to_owned(),
+        directory: directory.to_owned(),
+        line,
+    };
+    in_guest(&mut guest, "before", COUNTS)?;
+    host.forward(mode)?;
+    in_guest(&mut guest, "after", COUNTS)?;
+    in_guest(&mut guest, "state", STATE)?;
+    host.shown()?;
+    guest.fetch(directory)
+}
+
+fn in_guest(guest: &mut Guest, name: &str, command: &str) -> Result<(), String> {
+    match guest.run(name, command, SOON)? {
+        0 => Ok(()),
+        status => Err(format!("{name}: status {status}")),
+    }
+}
+
+/// The tester's side.
+struct Host {
+    linerate: PathBuf,
+    directory: PathBuf,
+    line: Line,
+}
+
+impl Host {
+    fn forward(&self, mode: &Mode) -> Result<(), String> {
+        let mut words = vec!["forward", PORTS[0], PORTS[1], "--quick", "--json"];
+        words.extend(["-o", "forward.run"]);
+        words.extend(mode.options);
+        words.extend(self.line.options.iter().map(String::as_str));
+        self.ours("forward", &words)
+    }
+
+    /// What a person sees of it.
+    fn shown(&self) -> Result<(), String> {
+        self.ours("text", &["report", "forward.run"])?;
+        self.ours("explained", &["explain", "forward.run"])?;
+        self.ours("page", &["report", "forward.run", "-o", "forward.html"])
+    }
+
+    /// Runs linerate; its outputs are kept, and its exit status.
+    fn ours(&self, name: &str, words: &[&str]) -> Result<(), String> {
+        let start = Instant::now();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut command = Command::new(&self.linerate);
+        command
+            .args(words)
+            .current_dir(&self.directory)
+            .env("XDG_STATE_HOME", self.directory.join("state"))
+            .env("COLUMNS", "80")
+            .env("PATH", format!("{}:{path}", self.line.path.display()));
+        let ended = process::run(&mut command, LIMIT)?;
+        let status = ended.status.code().unwrap_or(-1);
+        let seconds = start.elapsed().as_secs_f64();
+        println!("  {name:<10} {status:>3} after {seconds:4.1} s");
+        let kept = [
+            ("stdout", ended.stdout),
+            ("stderr", ended.stderr),
+            ("status", format!("{status}\n")),
+        ];
+        for (kind, text) in kept {
+            let path = self.directory.join(format!("{name}.{kind}"));
+            fs::write(path, text).map_err(|why| why.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// What the guest itself counts, read without linerate.
+const COUNTS: &str = "cat /proc/net/dev; for port in eth0 eth1; do echo \"[$port]\"; ethtool -S $port 2>&1; done; true";
+/// How it is set up.
+const STATE: &str = "ip -d address; bridge vlan; nft list ruleset; cat /proc/net/softnet_stat; cat /proc/interrupts; true";
+const SOON: Duration = Duration::from_secs(60);
+/// Two sizes take at most 40 s each, and as long again for what the agent reads.
+const LIMIT: Duration = Duration::from_secs(400);
