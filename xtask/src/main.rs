@@ -68,6 +68,7 @@ usage: cargo xtask dist [--check] [--packages] [--reproducible] [TARGET...]   st
        cargo xtask soak --server [--minutes N]  clients that come, go, lie and die: the server holds at the end what it held
        cargo xtask faults [FAULT...]            check over each fault of the lab and over pairs: what was set, what was named
        cargo xtask machines [--short] [--write] [NIC...]  real drivers under QEMU: what is read, measured and named (root)
+       cargo xtask machines --middle [--write] [NIC|MODE...]  a guest with two NICs in the middle of `forward` (root)
        cargo xtask fuzz [--seconds N] [--keep] [TARGET...]  every fuzz target for this long (nightly)
        cargo xtask corpus [--learn]             the real cases of corpus/: how many are named
        cargo xtask check-knowledge              every mistake in the tables of knowledge/

@@ -34,8 +34,10 @@ pub(crate) struct Stream<'a> {
 /// The result of sending.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sent {
-    /// Frames that the kernel took.
+    /// Frames that the port took and did not drop at once.
     pub frames: u64,
+    /// Frames that it dropped at once: each has a number of its own, which never arrives.
+    pub dropped: u64,
     /// The longest delay behind schedule while the sender could run.
     pub behind_ns_max: u64,
     /// The time in which it could not run, in stalls of [`Stream::stall_ns`] or more: the schedule moved by as much.
@@ -54,12 +56,18 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
+    /// The number of the last frame.
+    pub(crate) const fn numbered(&self) -> u64 {
+        self.frames + self.dropped
+    }
+
     /// Adds the result of the next phase.
     pub(crate) fn and(self, later: Self) -> Self {
         let mut gaps = self.gaps;
         gaps.merge(&later.gaps);
         Self {
             frames: self.frames + later.frames,
+            dropped: self.dropped + later.dropped,
             behind_ns_max: self.behind_ns_max.max(later.behind_ns_max),
             stalled_ns: self.stalled_ns + later.stalled_ns,
             began_late_ns: self.began_late_ns,
@@ -157,6 +165,10 @@ impl Stream<'_> {
             Ok(left) => sent.frames -= left as u64,
             Err(error) => sent.failure = Some(error.to_string()),
         }
+        // These were counted when they were handed over.
+        let dropped = sender.take_dropped();
+        sent.frames = sent.frames.saturating_sub(dropped);
+        sent.dropped += dropped;
         sent.behind_ns_max = match self.load_fps {
             Some(_) => pacer.lateness(now).behind_ns_max,
             None => 0,
@@ -169,7 +181,7 @@ impl Stream<'_> {
         let duration_ns = (then.duration_s * 1e9) as u64;
         Self {
             load_fps: Some(then.load_fps),
-            before_frames: self.before_frames + sent.frames,
+            before_frames: self.before_frames + sent.numbered(),
             frames: then.frames(),
             start_ns: sent.last_ns,
             end_ns: sent.last_ns + duration_ns + (self.end_ns - self.start_ns) / 100,
@@ -206,7 +218,7 @@ impl Stream<'_> {
         sent: &mut Sent,
         stamp_ns: &mut Option<u64>,
     ) -> u32 {
-        let first = self.before_frames + sent.frames + 1;
+        let first = self.before_frames + sent.numbered() + 1;
         let gaps = &mut sent.gaps;
         let fill = |number: usize, frame: &mut [u8]| {
             let sequence = first + number as u64;
@@ -234,6 +246,7 @@ impl Stream<'_> {
                 sender.send_mixed(count, length, fill)
             }
         };
+        sent.dropped += sender.take_dropped();
         match taken {
             Ok(taken) => {
                 sent.frames += taken as u64;

@@ -98,6 +98,15 @@ impl Sender {
         }
     }
 
+    /// Frames that the device took and dropped at once since the last call: [`Self::send`] did not count them, but they were filled,
+    /// and [`Self::flush`] counts none of them. Only AF_XDP drops any.
+    pub fn take_dropped(&mut self) -> u64 {
+        match &mut self.0 {
+            SenderKind::Ring(_) | SenderKind::Several(_) => 0,
+            SenderKind::Xdp(sender) => sender.take_dropped(),
+        }
+    }
+
     /// Waits until the kernel has taken all that was handed over, `timeout` at most; returns how many frames it has not: these were not
     /// sent. Only AF_XDP ever has any.
     ///

@@ -141,12 +141,7 @@ impl Guest {
     }
 }
 
-fn start(
-    nic: &Nic,
-    image: &Image,
-    directory: &Path,
-    more: &Equipment,
-) -> Result<Child, String> {
+fn start(nic: &Nic, image: &Image, directory: &Path, more: &Equipment) -> Result<Child, String> {
     let log = fs::File::create(directory.join("qemu")).map_err(|why| why.to_string())?;
     let again = log.try_clone().map_err(|why| why.to_string())?;
     let emulator = image.board.emulator();

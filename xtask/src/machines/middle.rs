@@ -13,6 +13,7 @@ mod table;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use super::image::Image;
@@ -122,9 +123,9 @@ fn boot(
         .into();
     let paths = [directory, linerate, &image.kernel, &image.initramfs];
     words.extend(paths.map(|path| path.display().to_string()));
-    let status = network::in_namespaces(&own, &words)
+    let status = at_once(&network::in_namespaces(&own, &words))
         .status()
-        .map_err(|why| format!("setpriv: {why}"))?;
+        .map_err(|why| format!("nice: {why}"))?;
     match status.success() {
         true => Ok(format!("{:.0} s", start.elapsed().as_secs_f64())),
         false => Err(format!(
@@ -132,6 +133,15 @@ fn boot(
             directory.display()
         )),
     }
+}
+
+/// The command before other programs of this machine: a tester that waits for its processor measures nothing.
+fn at_once(command: &Command) -> Command {
+    let mut nice = Command::new("nice");
+    nice.args(["-n", "-5"])
+        .arg(command.get_program())
+        .args(command.get_args());
+    nice
 }
 
 /// What runs in the namespaces.

@@ -73,15 +73,16 @@ fn with_our_configuration(directory: &Path, key: &Path) -> std::io::Result<()> {
     fs::set_permissions(&program, PermissionsExt::from_mode(0o755))
 }
 
-/// A shell at the serial port that is neither ours nor the console: it runs each line it reads.
+/// A shell at the serial port that is neither ours nor the console: it greets, and runs each line it reads.
 fn serial(guest: &mut Guest, directory: &Path) -> Result<Vec<String>, String> {
     let command = "for tty in /sys/class/tty/ttyS*; do case $tty in */ttyS0|*/ttyS1) ;; *) \
                    [ \"$(cat $tty/type)\" != 0 ] && port=/dev/${tty##*/} && break ;; esac; done; [ -n \"$port\" ] && \
                    stty -F $port raw -echo 115200 && \
-                   { setsid sh <$port >$port 2>serial-shell & } && echo $port";
+                   { setsid sh -c 'echo \"# \"; while read -r line; do eval \"$line\"; done' <$port >$port 2>serial-shell & } && echo $port";
     in_guest(guest, "serial-port", command)?;
     let socket = directory.join("agent").display().to_string();
-    let command = format!("(echo exec linerate agent --stdio; cat) | socat - UNIX-CONNECT:{socket}");
+    let command =
+        format!("(echo exec linerate agent --stdio; cat) | socat - UNIX-CONNECT:{socket}");
     Ok(["--device-command".to_owned(), command].into())
 }
 

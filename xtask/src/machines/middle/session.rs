@@ -78,8 +78,11 @@ impl Host {
     fn ours(&self, name: &str, words: &[&str]) -> Result<(), String> {
         let start = Instant::now();
         let path = std::env::var("PATH").unwrap_or_default();
-        let mut command = Command::new(&self.linerate);
+        // Before the emulator, which takes what is left.
+        let mut command = Command::new("nice");
         command
+            .args(["-n", "-10"])
+            .arg(&self.linerate)
             .args(words)
             .current_dir(&self.directory)
             .env("XDG_STATE_HOME", self.directory.join("state"))

@@ -19,6 +19,8 @@ pub(in crate::port) struct XdpSender {
     zero_copy: bool,
     /// The longest frame that the device takes.
     bytes_max: usize,
+    /// Frames that the device took and dropped, not yet reported.
+    dropped: u64,
     /// Returns the error of the interface.
     control: PacketSocket,
 }
@@ -34,8 +36,14 @@ impl XdpSender {
             queue,
             zero_copy,
             bytes_max,
+            dropped: 0,
             control,
         }
+    }
+
+    /// Frames that the device took and dropped since the last call.
+    pub(in crate::port) fn take_dropped(&mut self) -> u64 {
+        std::mem::take(&mut self.dropped)
     }
 
     /// Sends up to `count` frames, each of its `length` in bytes; `fill` writes each, given its number. Returns how many were handed
@@ -67,6 +75,7 @@ impl XdpSender {
                 Err(_) => break,
             };
             sent += filled.saturating_sub(lost);
+            self.dropped += lost as u64;
             if lost > 0 && sent == 0 {
                 let error = self.control.explain(Errno::BUSY.into());
                 return if error.kind() == io::ErrorKind::NetworkDown {
@@ -90,7 +99,8 @@ impl XdpSender {
         let deadline = Instant::now() + timeout;
         loop {
             let pushed = self.queue.push(self.zero_copy);
-            pushed.map_err(|errno| self.control.explain(errno.into()))?;
+            let lost = pushed.map_err(|errno| self.control.explain(errno.into()))?;
+            self.dropped += lost as u64;
             let left = self.queue.transmit.unread() as usize;
             if left == 0 || Instant::now() >= deadline {
                 return Ok(left);
