@@ -31,7 +31,9 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     let (modes, rest) = modes(words);
     let options = Options::parse(&rest)?;
-    if let Some(why) = super::missing().or_else(|| super::absent(&["ssh", "ssh-keygen", "socat"])) {
+    if let Some(why) =
+        super::missing().or_else(|| super::absent(&["ssh", "ssh-keygen", "socat", "chrt", "nice"]))
+    {
         println!("skipped: machines: {why}");
         return Ok(true);
     }
@@ -135,10 +137,10 @@ fn boot(
     }
 }
 
-/// The command before other programs of this machine: a tester that waits for its processor measures nothing.
+/// The command before other programs of this machine.
 fn at_once(command: &Command) -> Command {
     let mut nice = Command::new("nice");
-    nice.args(["-n", "-5"])
+    nice.args(["-n", "-10"])
         .arg(command.get_program())
         .args(command.get_args());
     nice

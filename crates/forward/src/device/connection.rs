@@ -187,7 +187,7 @@ impl Connection {
             }
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err("no answer in time".to_owned());
+                return Err(self.instead("no answer in time"));
             }
             match self.pieces.recv_timeout(left.min(STEP)) {
                 Ok(piece) => {
@@ -222,11 +222,16 @@ impl Connection {
     /// Why the connection ended.
     fn end_reason(&mut self) -> String {
         let why = self.ended();
+        self.instead(&why)
+    }
+
+    /// Why there is no agent, with what came instead.
+    fn instead(&self, why: &str) -> String {
         match &self.preamble {
             Some(bytes) if !bytes.is_empty() => {
                 format!("unexpected answer: {}; {why}", said(bytes))
             }
-            _ => why,
+            _ => why.to_owned(),
         }
     }
 

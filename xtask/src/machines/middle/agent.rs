@@ -82,7 +82,7 @@ fn serial(guest: &mut Guest, directory: &Path) -> Result<Vec<String>, String> {
     in_guest(guest, "serial-port", command)?;
     let socket = directory.join("agent").display().to_string();
     let command =
-        format!("(echo exec linerate agent --stdio; cat) | socat - UNIX-CONNECT:{socket}");
+        format!("(echo 'cat | linerate agent --stdio | cat'; cat) | socat - UNIX-CONNECT:{socket}");
     Ok(["--device-command".to_owned(), command].into())
 }
 

@@ -62,6 +62,6 @@ pub(crate) fn equipment(nic: &Nic, directory: &Path) -> Equipment {
     Equipment {
         arguments: words.into(),
         // An emulator that waits for its processor loses ticks, which the kernel takes for a timer that does not work.
-        words: format!("ON={INSIDE} ALSO=virtio_pci,virtio_net no_timer_check"),
+        words: format!("ON={INSIDE} NICS=2 ALSO=virtio_pci,virtio_net no_timer_check"),
     }
 }
