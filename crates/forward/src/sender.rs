@@ -106,6 +106,12 @@ impl Sent {
         self.stalled_ns.max(self.waited_ns)
     }
 
+    /// Takes back what the port dropped.
+    fn drop_frames(&mut self, dropped: port::Dropped) {
+        self.frames = self.frames.saturating_sub(dropped.counted);
+        self.dropped += dropped.frames;
+    }
+
     fn add_stall(&mut self, late_ns: u64, stall_ns: u64) {
         if late_ns > stall_ns {
             self.stalled_ns += late_ns;
@@ -165,10 +171,7 @@ impl Stream<'_> {
             Ok(left) => sent.frames -= left as u64,
             Err(error) => sent.failure = Some(error.to_string()),
         }
-        // These were counted when they were handed over.
-        let dropped = sender.take_dropped();
-        sent.frames = sent.frames.saturating_sub(dropped);
-        sent.dropped += dropped;
+        sent.drop_frames(sender.take_dropped());
         sent.behind_ns_max = match self.load_fps {
             Some(_) => pacer.lateness(now).behind_ns_max,
             None => 0,
@@ -246,17 +249,16 @@ impl Stream<'_> {
                 sender.send_mixed(count, length, fill)
             }
         };
-        sent.dropped += sender.take_dropped();
-        match taken {
-            Ok(taken) => {
-                sent.frames += taken as u64;
-                taken as u32
-            }
+        let taken = match taken {
+            Ok(taken) => taken as u32,
             Err(error) => {
                 sent.failure.get_or_insert_with(|| error.to_string());
                 0
             }
-        }
+        };
+        sent.frames += u64::from(taken);
+        sent.drop_frames(sender.take_dropped());
+        taken
     }
 
     /// The pacer's bit is a millionth of a frame.
@@ -315,6 +317,22 @@ const FULL_PAUSE_NS: u64 = 20_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dropped_frames_keep_their_numbers_and_are_not_sent() {
+        let mut sent = Sent {
+            frames: 10,
+            ..Sent::default()
+        };
+        // Three dropped, of which one was counted by an earlier call.
+        sent.drop_frames(port::Dropped {
+            frames: 3,
+            counted: 1,
+        });
+        assert_eq!((sent.frames, sent.dropped, sent.numbered()), (9, 3, 12));
+        let both = sent.clone().and(sent);
+        assert_eq!((both.frames, both.numbered()), (18, 24));
+    }
 
     #[test]
     fn a_sender_that_waited_all_the_time_has_no_endless_rate() {

@@ -98,11 +98,10 @@ impl Sender {
         }
     }
 
-    /// Frames that the device took and dropped at once since the last call: [`Self::send`] did not count them, but they were filled,
-    /// and [`Self::flush`] counts none of them. Only AF_XDP drops any.
-    pub fn take_dropped(&mut self) -> u64 {
+    /// Frames that the device took and dropped at once since the last call. Only AF_XDP reports any.
+    pub fn take_dropped(&mut self) -> Dropped {
         match &mut self.0 {
-            SenderKind::Ring(_) | SenderKind::Several(_) => 0,
+            SenderKind::Ring(_) | SenderKind::Several(_) => Dropped::default(),
             SenderKind::Xdp(sender) => sender.take_dropped(),
         }
     }
@@ -117,6 +116,22 @@ impl Sender {
             SenderKind::Ring(_) | SenderKind::Several(_) => Ok(0),
             SenderKind::Xdp(sender) => sender.flush(timeout),
         }
+    }
+}
+
+/// Frames that the device took and dropped at once. All were filled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// All of them.
+    pub frames: u64,
+    /// Those that [`Sender::send`] had counted as handed over.
+    pub counted: u64,
+}
+
+impl Dropped {
+    fn add(&mut self, frames: usize, counted: usize) {
+        self.frames += frames as u64;
+        self.counted += counted as u64;
     }
 }
 

@@ -156,7 +156,7 @@ fn device_tree(unpacked: &Unpacked) -> Result<PathBuf, String> {
 const UNUSED: [&str; 5] = ["usr/share", "usr/lib/tc", "etc", "var", "usr/include"];
 
 /// Modules of the network apart from drivers: what a person sets or provokes in a guest.
-const ALSO: [&str; 29] = [
+const ALSO: [&str; 30] = [
     "8021q",
     "act_mirred",
     "act_police",
@@ -164,6 +164,8 @@ const ALSO: [&str; 29] = [
     "bridge",
     "cls_matchall",
     "cls_u32",
+    // What libcrc32c, and with it nf_tables, computes with.
+    "crc32c_generic",
     "dummy",
     "ifb",
     "imx2_wdt",

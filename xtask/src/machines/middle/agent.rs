@@ -73,11 +73,12 @@ fn with_our_configuration(directory: &Path, key: &Path) -> std::io::Result<()> {
     fs::set_permissions(&program, PermissionsExt::from_mode(0o755))
 }
 
-/// A shell at the serial port that is neither ours nor the console: it greets, and runs each line it reads.
+/// A shell at the serial port that is neither ours nor the console: it greets, and runs each line it reads. QEMU's port keeps the
+/// last bytes of a message to itself unless each byte interrupts.
 fn serial(guest: &mut Guest, directory: &Path) -> Result<Vec<String>, String> {
     let command = "for tty in /sys/class/tty/ttyS*; do case $tty in */ttyS0|*/ttyS1) ;; *) \
                    [ \"$(cat $tty/type)\" != 0 ] && port=/dev/${tty##*/} && break ;; esac; done; [ -n \"$port\" ] && \
-                   stty -F $port raw -echo 115200 && \
+                   stty -F $port raw -echo 115200 && echo 1 >/sys/class/tty/${port##*/}/rx_trig_bytes && \
                    { setsid sh -c 'echo \"# \"; while read -r line; do eval \"$line\"; done' <$port >$port 2>serial-shell & } && echo $port";
     in_guest(guest, "serial-port", command)?;
     let socket = directory.join("agent").display().to_string();

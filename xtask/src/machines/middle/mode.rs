@@ -51,7 +51,7 @@ pub(crate) const MODES: [Mode; 5] = [
     Mode {
         name: "flowtable",
         setup: "sysctl -w net.ipv4.ip_forward=1 && ip addr add 198.18.1.1/24 dev eth0 && ip addr add 198.19.1.1/24 dev eth1 && \
-                ip link set eth0 up && ip link set eth1 up && nft 'add table inet fast; \
+                ip link set eth0 up && ip link set eth1 up && modprobe crc32c_generic && nft 'add table inet fast; \
                 add flowtable inet fast f { hook ingress priority 0; devices = { eth0, eth1 }; }; \
                 add chain inet fast forward { type filter hook forward priority 0; }; \
                 add rule inet fast forward meta l4proto udp flow add @f'",

@@ -29,20 +29,31 @@ pub(crate) fn run(
     let more = ground::equipment(nic, directory);
     let mut guest = Guest::boot_with(nic, image, directory, &more)?;
     println!("  ready {}", guest.ready);
-    in_guest(&mut guest, "names", NAMES)?;
-    in_guest(&mut guest, "setup", mode.setup)?;
-    let line = agent::prepare(mode.by, &mut guest, directory)?;
+    let ended = measured(mode, &mut guest, linerate, directory);
+    // Also of what did not work.
+    let fetched = guest.fetch(directory);
+    ended.and(fetched)
+}
+
+fn measured(
+    mode: &Mode,
+    guest: &mut Guest,
+    linerate: &Path,
+    directory: &Path,
+) -> Result<(), String> {
+    in_guest(guest, "names", NAMES)?;
+    in_guest(guest, "setup", mode.setup)?;
+    let line = agent::prepare(mode.by, guest, directory)?;
     let host = Host {
         linerate: linerate.to_owned(),
         directory: directory.to_owned(),
         line,
     };
-    in_guest(&mut guest, "before", COUNTS)?;
+    in_guest(guest, "before", COUNTS)?;
     host.forward(mode)?;
-    in_guest(&mut guest, "after", COUNTS)?;
-    in_guest(&mut guest, "state", STATE)?;
-    host.shown()?;
-    guest.fetch(directory)
+    in_guest(guest, "after", COUNTS)?;
+    in_guest(guest, "state", STATE)?;
+    host.shown()
 }
 
 fn in_guest(guest: &mut Guest, name: &str, command: &str) -> Result<(), String> {

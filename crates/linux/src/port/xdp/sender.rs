@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::socket::Outgoing;
+use crate::port::Dropped;
 use crate::port::packet::PacketSocket;
 use crate::port::ring::Descriptor;
 
@@ -19,8 +20,8 @@ pub(in crate::port) struct XdpSender {
     zero_copy: bool,
     /// The longest frame that the device takes.
     bytes_max: usize,
-    /// Frames that the device took and dropped, not yet reported.
-    dropped: u64,
+    /// Not yet reported.
+    dropped: Dropped,
     /// Returns the error of the interface.
     control: PacketSocket,
 }
@@ -36,13 +37,13 @@ impl XdpSender {
             queue,
             zero_copy,
             bytes_max,
-            dropped: 0,
+            dropped: Dropped::default(),
             control,
         }
     }
 
-    /// Frames that the device took and dropped since the last call.
-    pub(in crate::port) fn take_dropped(&mut self) -> u64 {
+    /// What the device took and dropped since the last call.
+    pub(in crate::port) fn take_dropped(&mut self) -> Dropped {
         std::mem::take(&mut self.dropped)
     }
 
@@ -75,7 +76,8 @@ impl XdpSender {
                 Err(_) => break,
             };
             sent += filled.saturating_sub(lost);
-            self.dropped += lost as u64;
+            // More than this call filled: the device dropped frames of an earlier call now.
+            self.dropped.add(lost, lost.saturating_sub(filled));
             if lost > 0 && sent == 0 {
                 let error = self.control.explain(Errno::BUSY.into());
                 return if error.kind() == io::ErrorKind::NetworkDown {
@@ -100,7 +102,7 @@ impl XdpSender {
         loop {
             let pushed = self.queue.push(self.zero_copy);
             let lost = pushed.map_err(|errno| self.control.explain(errno.into()))?;
-            self.dropped += lost as u64;
+            self.dropped.add(lost, lost);
             let left = self.queue.transmit.unread() as usize;
             if left == 0 || Instant::now() >= deadline {
                 return Ok(left);
