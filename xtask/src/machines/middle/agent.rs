@@ -78,8 +78,8 @@ fn with_our_configuration(directory: &Path, key: &Path) -> std::io::Result<()> {
 fn serial(guest: &mut Guest, directory: &Path) -> Result<Vec<String>, String> {
     let command = "for tty in /sys/class/tty/ttyS*; do case $tty in */ttyS0|*/ttyS1) ;; *) \
                    [ \"$(cat $tty/type)\" != 0 ] && port=/dev/${tty##*/} && break ;; esac; done; [ -n \"$port\" ] && \
-                   stty -F $port raw -echo 115200 && echo 1 >/sys/class/tty/${port##*/}/rx_trig_bytes && \
-                   { setsid sh -c 'echo \"# \"; while read -r line; do eval \"$line\"; done' <$port >$port 2>serial-shell & } && echo $port";
+                   stty -F $port raw -echo 115200 && export trigger=/sys/class/tty/${port##*/}/rx_trig_bytes && \
+                   { setsid sh -c 'echo 1 >$trigger; echo \"# \"; while read -r line; do eval \"$line\"; done' <$port >$port 2>serial-shell & } && echo $port";
     in_guest(guest, "serial-port", command)?;
     let socket = directory.join("agent").display().to_string();
     let command =

@@ -43,6 +43,7 @@ fn measured(
 ) -> Result<(), String> {
     in_guest(guest, "names", NAMES)?;
     in_guest(guest, "setup", mode.setup)?;
+    in_guest(guest, "links", LINKS)?;
     let line = agent::prepare(mode.by, guest, directory)?;
     let host = Host {
         linerate: linerate.to_owned(),
@@ -120,6 +121,8 @@ impl Host {
 /// The first NIC is eth0, whichever was found first: QEMU numbers them by their hardware addresses.
 const NAMES: &str = "case $(cat /sys/class/net/eth0/address) in *:56) ;; *) ip link set eth0 down; ip link set eth1 down; \
                      ip link set eth0 name other && ip link set eth1 name eth0 && ip link set other name eth1 ;; esac";
+/// An agent reports the interfaces that have a link when it starts.
+const LINKS: &str = "for port in eth0 eth1; do until [ \"$(cat /sys/class/net/$port/carrier)\" = 1 ]; do sleep 0.1; done; done";
 /// What the guest itself counts, read without linerate.
 const COUNTS: &str = "cat /proc/net/dev; for port in eth0 eth1; do echo \"[$port]\"; ethtool -S $port 2>&1; done; true";
 /// How it is set up.
