@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `machines --middle [--write] [--kept] [--binary PATH]... [MODE|NIC...]`: linerate measures a whole machine in the middle.
 //! A guest with two NICs of a kind forwards as a bridge, a router, with a flowtable or in a VLAN; its agent is asked over
-//! ssh or a serial line; what is said of it is compared with what the guest itself counts.
+//! ssh; what is said of it is compared with what the guest itself counts.
 
 mod agent;
 mod ground;
@@ -32,7 +32,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     let (modes, rest) = modes(words);
     let options = Options::parse(&rest)?;
     if let Some(why) =
-        super::missing().or_else(|| super::absent(&["ssh", "ssh-keygen", "socat", "chrt", "nice"]))
+        super::missing().or_else(|| super::absent(&["ssh", "ssh-keygen", "chrt", "nice"]))
     {
         println!("skipped: machines: {why}");
         return Ok(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The line to the agent in the guest, as a person would have it: ssh, or a shell at a serial port.
+//! The line to the agent in the guest, as a person would have it: ssh.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::super::guest::Guest;
 use super::super::network::GUEST;
-use super::mode::By;
 use crate::process::{self, last_line};
 
 /// Options of `forward`, and what must come first in its PATH.
@@ -23,11 +22,8 @@ pub(crate) struct Line {
 ///
 /// # Errors
 /// What could not be prepared.
-pub(crate) fn prepare(by: By, guest: &mut Guest, directory: &Path) -> Result<Line, String> {
-    let options = match by {
-        By::Ssh => ssh(guest, directory)?,
-        By::Serial => serial(guest, directory)?,
-    };
+pub(crate) fn prepare(guest: &mut Guest, directory: &Path) -> Result<Line, String> {
+    let options = ssh(guest, directory)?;
     let path = directory.join("bin");
     Ok(Line { options, path })
 }
@@ -71,20 +67,6 @@ fn with_our_configuration(directory: &Path, key: &Path) -> std::io::Result<()> {
     );
     fs::write(&program, text)?;
     fs::set_permissions(&program, PermissionsExt::from_mode(0o755))
-}
-
-/// A shell at the serial port that is neither ours nor the console: it greets, and runs each line it reads. QEMU's port keeps the
-/// last bytes of a message to itself unless each byte interrupts.
-fn serial(guest: &mut Guest, directory: &Path) -> Result<Vec<String>, String> {
-    let command = "for tty in /sys/class/tty/ttyS*; do case $tty in */ttyS0|*/ttyS1) ;; *) \
-                   [ \"$(cat $tty/type)\" != 0 ] && port=/dev/${tty##*/} && break ;; esac; done; [ -n \"$port\" ] && \
-                   stty -F $port raw -echo 115200 && export trigger=/sys/class/tty/${port##*/}/rx_trig_bytes && \
-                   { setsid sh -c 'echo 1 >$trigger; echo \"# \"; while read -r line; do eval \"$line\"; done' <$port >$port 2>serial-shell & } && echo $port";
-    in_guest(guest, "serial-port", command)?;
-    let socket = directory.join("agent").display().to_string();
-    let command =
-        format!("(echo 'cat | linerate agent --stdio | cat'; cat) | socat - UNIX-CONNECT:{socket}");
-    Ok(["--device-command".to_owned(), command].into())
 }
 
 fn in_guest(guest: &mut Guest, name: &str, command: &str) -> Result<(), String> {

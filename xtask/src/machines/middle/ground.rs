@@ -4,7 +4,6 @@
 //! Test frames go straight to the taps: a veth and a bridge in between would drop in the bridge what the emulator does not
 //! take in time, and the tester would not learn of it. A tap counts its drops at the tester's own port.
 
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -41,10 +40,9 @@ fn done(line: &str) -> Result<(), String> {
     }
 }
 
-/// The second NIC, the one for management, and a serial port for the agent.
-pub(crate) fn equipment(nic: &Nic, directory: &Path) -> Equipment {
+/// The second NIC, and the one for management.
+pub(crate) fn equipment(nic: &Nic) -> Equipment {
     let tap = |name: &str, id: &str| format!("tap,ifname={name},script=no,downscript=no,id={id}");
-    let socket = directory.join("agent").display().to_string();
     let words = [
         "-netdev".to_owned(),
         tap(PORTS[1], "n1"),
@@ -54,10 +52,6 @@ pub(crate) fn equipment(nic: &Nic, directory: &Path) -> Equipment {
         tap(MANAGEMENT, "n2"),
         "-device".to_owned(),
         "virtio-net-pci,netdev=n2".to_owned(),
-        "-chardev".to_owned(),
-        format!("socket,id=agent,path={socket},server=on,wait=off"),
-        "-device".to_owned(),
-        "pci-serial,chardev=agent".to_owned(),
     ];
     Equipment {
         arguments: words.into(),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::expected::few_and_of_this_chip;
 use super::super::results::findings;
-use super::mode::{By, Mode};
+use super::mode::Mode;
 use super::outcome::{Measured, count, of_device, trials};
 use crate::tally::Tally;
 
@@ -34,11 +34,7 @@ fn end(one: &Measured, document: &Value) -> Result<String, String> {
         return Err(format!("exit status {status}"));
     }
     let source = &document["forward"]["device"];
-    let by = match one.mode.by {
-        By::Ssh => "ssh",
-        By::Serial => "command",
-    };
-    if source["by"] != by || !source["stopped"].is_null() {
+    if source["by"] != "ssh" || !source["stopped"].is_null() {
         return Err(format!("its agent: {source}"));
     }
     let read = trials(document)

@@ -9,15 +9,6 @@ pub(crate) struct Mode {
     pub(crate) setup: &'static str,
     /// Options of `forward`, with the frame sizes.
     pub(crate) options: &'static [&'static str],
-    /// How its agent is reached.
-    pub(crate) by: By,
-}
-
-/// A line to the agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum By {
-    Ssh,
-    Serial,
 }
 
 impl Mode {
@@ -39,14 +30,12 @@ pub(crate) const MODES: [Mode; 5] = [
         setup: "ip link add br0 type bridge && ip link set eth0 master br0 up && ip link set eth1 master br0 up && \
                 ip link set br0 up",
         options: &["--sizes", "64,1518"],
-        by: By::Ssh,
     },
     Mode {
         name: "route",
         setup: "sysctl -w net.ipv4.ip_forward=1 && ip addr add 198.18.1.1/24 dev eth0 && ip addr add 198.19.1.1/24 dev eth1 && \
                 ip link set eth0 up && ip link set eth1 up",
         options: &["--sizes", "64,1518"],
-        by: By::Serial,
     },
     Mode {
         name: "flowtable",
@@ -56,7 +45,6 @@ pub(crate) const MODES: [Mode; 5] = [
                 add chain inet fast forward { type filter hook forward priority 0; }; \
                 add rule inet fast forward meta l4proto udp flow add @f'",
         options: &["--sizes", "64,1518"],
-        by: By::Ssh,
     },
     Mode {
         name: "vlan",
@@ -65,7 +53,6 @@ pub(crate) const MODES: [Mode; 5] = [
                 ip addr add 198.18.1.1/24 dev eth0.7 && ip addr add 198.19.1.1/24 dev eth1.7 && \
                 ip link set eth0.7 up && ip link set eth1.7 up",
         options: &["--sizes", "68,1518", "--vlan", "7"],
-        by: By::Serial,
     },
     Mode {
         name: "vlan-bridge",
@@ -73,7 +60,6 @@ pub(crate) const MODES: [Mode; 5] = [
                 ip link set eth0 master br0 up && ip link set eth1 master br0 up && ip link set br0 up && \
                 bridge vlan add vid 7 dev eth0 && bridge vlan add vid 7 dev eth1",
         options: &["--sizes", "68,1518", "--vlan", "7"],
-        by: By::Ssh,
     },
 ];
 

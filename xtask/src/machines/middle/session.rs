@@ -26,7 +26,7 @@ pub(crate) fn run(
     directory: &Path,
 ) -> Result<(), String> {
     ground::open()?;
-    let more = ground::equipment(nic, directory);
+    let more = ground::equipment(nic);
     let mut guest = Guest::boot_with(nic, image, directory, &more)?;
     println!("  ready {}", guest.ready);
     let ended = measured(mode, &mut guest, linerate, directory);
@@ -44,7 +44,7 @@ fn measured(
     in_guest(guest, "names", NAMES)?;
     in_guest(guest, "setup", mode.setup)?;
     in_guest(guest, "links", LINKS)?;
-    let line = agent::prepare(mode.by, guest, directory)?;
+    let line = agent::prepare(guest, directory)?;
     let host = Host {
         linerate: linerate.to_owned(),
         directory: directory.to_owned(),

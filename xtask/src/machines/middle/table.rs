@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::super::page;
 use super::super::results::{findings, lost_by_stage};
-use super::mode::By;
 use super::outcome::{Measured, count, trials};
 
 /// The table, in Markdown.
@@ -43,10 +42,9 @@ pub(crate) fn section(all: &[Measured]) -> String {
         .replace("{table}", &markdown(all))
 }
 
-const COLUMNS: [&str; 8] = [
+const COLUMNS: [&str; 7] = [
     "NIC",
     "forwards as",
-    "agent over",
     "rate without loss, frames/s (limit)",
     "most that was offered: forwarded, refused by the tap",
     "lost, by stage",
@@ -56,14 +54,9 @@ const COLUMNS: [&str; 8] = [
 
 fn row(one: &Measured) -> [String; COLUMNS.len()] {
     let document = one.document();
-    let by = match one.mode.by {
-        By::Ssh => "ssh",
-        By::Serial => "serial",
-    };
     [
         one.nic.name.to_owned(),
         one.mode.name.to_owned(),
-        by.to_owned(),
         rates(&document),
         most(&document),
         losses(&document),
