@@ -12,6 +12,7 @@ mod debian;
 mod expected;
 mod guest;
 mod image;
+mod middle;
 mod network;
 mod nic;
 mod page;
@@ -39,6 +40,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
             "--small" => return small::run(rest),
             "--inside-small" => return small::inside(rest),
             "--causes" => return causes::run(rest),
+            "--middle" => return middle::run(rest),
             _ => {}
         }
         if let Some(names) = mode.strip_prefix("--inside") {
@@ -114,6 +116,8 @@ fn kept(options: &Options, place: &Path, tally: &mut Tally) -> Vec<Results> {
 #[derive(Debug)]
 struct Options {
     nics: Vec<&'static Nic>,
+    /// The NICs were named, and are not all there are.
+    named: bool,
     short: bool,
     write: bool,
     /// No boot: the results that are there.
@@ -126,6 +130,7 @@ impl Options {
     fn parse(words: &[&str]) -> Result<Self, String> {
         let mut options = Self {
             nics: Vec::new(),
+            named: true,
             short: false,
             write: false,
             kept: false,
@@ -145,6 +150,7 @@ impl Options {
             }
         }
         if options.nics.is_empty() {
+            options.named = false;
             let wanted = |nic: &&Nic| !options.short || SHORT.contains(&nic.name);
             options.nics = NICS.iter().filter(wanted).collect();
         }

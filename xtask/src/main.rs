@@ -70,6 +70,7 @@ usage: cargo xtask dist [--check] [--packages] [--reproducible] [TARGET...]   st
        cargo xtask machines [--short] [--write] [NIC...]  real drivers under QEMU: what is read, measured and named (root)
        cargo xtask machines --small [--write] [MACHINE...]  little memory, no clock, nothing to write to, an old kernel
        cargo xtask machines --causes [--cause NAME]... [NIC...]  known causes set up there: which finding comes first
+       cargo xtask machines --middle [--write] [NIC|MODE...]  a guest with two NICs in the middle of `forward` (root)
        cargo xtask fuzz [--seconds N] [--keep] [TARGET...]  every fuzz target for this long (nightly)
        cargo xtask corpus [--learn]             the real cases of corpus/: how many are named
        cargo xtask check-knowledge              every mistake in the tables of knowledge/

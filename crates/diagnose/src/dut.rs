@@ -4,12 +4,14 @@
 //! Differences only; the ledger and the facts interpret them.
 
 mod deciding;
+pub(crate) mod setup;
 
 pub use deciding::{Deciding, deciding, name, of};
 pub(crate) use deciding::{reported, way};
 
 use std::collections::BTreeMap;
 
+use linerate_knowledge::{Counts, Driver, counter, drivers};
 use linerate_model::output::{
     DeviceInterrupt, DeviceProcessor, DeviceQueue, MovedCounter, TrialDevice,
 };
@@ -231,12 +233,20 @@ fn of_packets(counter: &MovedCounter) -> bool {
         }
         "/proc/net/stat/nf_conntrack" => name.contains("drop") || name.contains("fail"),
         SOFTNET => !name.contains('.'),
+        DRIVER if is_drop_of_a_driver(&counter.name) => true,
         DRIVER | "qstats" | "eth-mac" | "eth-phy" | "eth-ctrl" | "rmon" | "ethtool -I -a" => {
             let name = name.to_ascii_lowercase();
             TELLING.iter().any(|word| name.contains(word))
         }
         _ => false,
     }
+}
+
+/// Names of a driver that its table knows for drops, however they are called (`pkts rx OOB` of vmxnet3).
+fn is_drop_of_a_driver(name: &str) -> bool {
+    let known =
+        |driver: &Driver| counter(driver, name).is_some_and(|one| one.counts == Counts::Drop);
+    drivers().iter().any(known)
 }
 
 /// The group of readings around a trial's traffic.

@@ -6,6 +6,7 @@ use linerate_model::output::{
 };
 
 use crate::collect;
+use crate::dut::setup;
 use crate::evidence::Evidence;
 use crate::facts::Facts;
 use crate::ledger;
@@ -24,6 +25,8 @@ pub struct Explanation {
     pub knees: Vec<Knee>,
     /// What limits each direction; of a `check` only.
     pub verdicts: Vec<Verdict>,
+    /// How a device in the middle forwards.
+    pub device_setup: Vec<String>,
     /// Causes, what explains most first.
     pub findings: Vec<Finding>,
     /// Rules that lack their evidence, where there is something to explain.
@@ -63,6 +66,7 @@ pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
     Explanation {
         knees: limits.knees(),
         verdicts,
+        device_setup: setup::of(record),
         ledger,
         facts: facts.list().to_vec(),
         findings: judged.findings,
@@ -78,6 +82,10 @@ impl Explanation {
         output.knees.extend(self.knees);
         output.verdicts.extend(self.verdicts);
         output.ledger.extend(self.ledger);
+        let forward = output.forward.as_mut();
+        if let Some(device) = forward.and_then(|forward| forward.device.as_mut()) {
+            device.setup = self.device_setup;
+        }
         output.findings.extend(self.findings);
         extend_new(&mut output.cannot_tell, self.cannot_tell);
         if facts {

@@ -68,6 +68,9 @@ pub(crate) struct Limit {
     pub tester_fps: f64,
     /// `tester_fps` was measured without the device.
     pub has_own_cable: bool,
+    /// The program at the other end of a tap takes the frames: what its queue refuses is not the tester's doing, and
+    /// `tester_fps` through the device is not the tester's maximum.
+    pub is_tap: bool,
 }
 
 impl Limit {
@@ -90,6 +93,7 @@ impl Limit {
             line_fps,
             tester_fps,
             has_own_cable: ceiling.over == OWN_CABLE,
+            is_tap: tester.ports.iter().all(|port| port.is_tap),
         }
     }
 
@@ -109,7 +113,8 @@ impl Limit {
     /// Whether this load is within 5 % of what the tester can send.
     pub(crate) fn is_testers(&self, fps: f64) -> bool {
         let line_is_reached = self.line_fps.is_some_and(|line| fps >= line * NEARLY);
-        !line_is_reached && fps >= self.tester_fps * NEARLY
+        let is_unknown = self.is_tap && !self.has_own_cable;
+        !line_is_reached && !is_unknown && fps >= self.tester_fps * NEARLY
     }
 
     /// Whether the device kept the tester from sending all frames of a trial.
@@ -118,9 +123,9 @@ impl Limit {
         unsent && !run.is_blocked && self.is_paths(run.trial.load_fps)
     }
 
-    /// Whether the device, which forwards on the sender's CPU, is why frames of this load were not sent.
+    /// Whether the device, which forwards on the sender's CPU or reads a tap, is why frames of this load were not sent.
     pub(crate) fn is_paths(&self, fps: f64) -> bool {
-        self.has_own_cable && !self.is_testers(fps)
+        (self.has_own_cable || self.is_tap) && !self.is_testers(fps)
     }
 }
 
@@ -148,6 +153,7 @@ mod tests {
             line_fps: None,
             tester_fps: 1e6,
             has_own_cable: true,
+            is_tap: false,
         };
         assert!(veth.is_testers(0.96e6) && !veth.is_testers(0.94e6));
         assert!(veth.is_paths(0.94e6) && !veth.is_paths(0.96e6));
@@ -158,6 +164,14 @@ mod tests {
         assert!(
             !without.is_paths(0.5e6),
             "nothing is known without the device"
+        );
+        let tap = Limit {
+            is_tap: true,
+            ..without
+        };
+        assert!(
+            tap.is_paths(0.99e6) && !tap.is_testers(0.99e6),
+            "nothing but the program behind a tap fills its queue"
         );
         let line = Limit {
             line_fps: Some(0.99e6),

@@ -34,8 +34,10 @@ pub(crate) struct Stream<'a> {
 /// The result of sending.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sent {
-    /// Frames that the kernel took.
+    /// Frames that the port took and did not drop at once.
     pub frames: u64,
+    /// Frames that it dropped at once: each has a number of its own, which never arrives.
+    pub dropped: u64,
     /// The longest delay behind schedule while the sender could run.
     pub behind_ns_max: u64,
     /// The time in which it could not run, in stalls of [`Stream::stall_ns`] or more: the schedule moved by as much.
@@ -54,12 +56,18 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
+    /// The number of the last frame.
+    pub(crate) const fn numbered(&self) -> u64 {
+        self.frames + self.dropped
+    }
+
     /// Adds the result of the next phase.
     pub(crate) fn and(self, later: Self) -> Self {
         let mut gaps = self.gaps;
         gaps.merge(&later.gaps);
         Self {
             frames: self.frames + later.frames,
+            dropped: self.dropped + later.dropped,
             behind_ns_max: self.behind_ns_max.max(later.behind_ns_max),
             stalled_ns: self.stalled_ns + later.stalled_ns,
             began_late_ns: self.began_late_ns,
@@ -96,6 +104,12 @@ impl Sent {
     /// The time in which the host kept it from running.
     pub(crate) fn blocked_ns(&self) -> u64 {
         self.stalled_ns.max(self.waited_ns)
+    }
+
+    /// Takes back what the port dropped.
+    fn drop_frames(&mut self, dropped: port::Dropped) {
+        self.frames = self.frames.saturating_sub(dropped.counted);
+        self.dropped += dropped.frames;
     }
 
     fn add_stall(&mut self, late_ns: u64, stall_ns: u64) {
@@ -157,6 +171,7 @@ impl Stream<'_> {
             Ok(left) => sent.frames -= left as u64,
             Err(error) => sent.failure = Some(error.to_string()),
         }
+        sent.drop_frames(sender.take_dropped());
         sent.behind_ns_max = match self.load_fps {
             Some(_) => pacer.lateness(now).behind_ns_max,
             None => 0,
@@ -169,7 +184,7 @@ impl Stream<'_> {
         let duration_ns = (then.duration_s * 1e9) as u64;
         Self {
             load_fps: Some(then.load_fps),
-            before_frames: self.before_frames + sent.frames,
+            before_frames: self.before_frames + sent.numbered(),
             frames: then.frames(),
             start_ns: sent.last_ns,
             end_ns: sent.last_ns + duration_ns + (self.end_ns - self.start_ns) / 100,
@@ -206,7 +221,7 @@ impl Stream<'_> {
         sent: &mut Sent,
         stamp_ns: &mut Option<u64>,
     ) -> u32 {
-        let first = self.before_frames + sent.frames + 1;
+        let first = self.before_frames + sent.numbered() + 1;
         let gaps = &mut sent.gaps;
         let fill = |number: usize, frame: &mut [u8]| {
             let sequence = first + number as u64;
@@ -234,16 +249,16 @@ impl Stream<'_> {
                 sender.send_mixed(count, length, fill)
             }
         };
-        match taken {
-            Ok(taken) => {
-                sent.frames += taken as u64;
-                taken as u32
-            }
+        let taken = match taken {
+            Ok(taken) => taken as u32,
             Err(error) => {
                 sent.failure.get_or_insert_with(|| error.to_string());
                 0
             }
-        }
+        };
+        sent.frames += u64::from(taken);
+        sent.drop_frames(sender.take_dropped());
+        taken
     }
 
     /// The pacer's bit is a millionth of a frame.
@@ -302,6 +317,22 @@ const FULL_PAUSE_NS: u64 = 20_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dropped_frames_keep_their_numbers_and_are_not_sent() {
+        let mut sent = Sent {
+            frames: 10,
+            ..Sent::default()
+        };
+        // Three dropped, of which one was counted by an earlier call.
+        sent.drop_frames(port::Dropped {
+            frames: 3,
+            counted: 1,
+        });
+        assert_eq!((sent.frames, sent.dropped, sent.numbered()), (9, 3, 12));
+        let both = sent.clone().and(sent);
+        assert_eq!((both.frames, both.numbered()), (18, 24));
+    }
 
     #[test]
     fn a_sender_that_waited_all_the_time_has_no_endless_rate() {

@@ -247,8 +247,8 @@ fn fold(
 ) -> TrialRun {
     let seen = [ended[0].account.seen, ended[1].account.seen];
     let totals = [0, 1].map(|at| {
-        let offered = sent[1 - at].as_ref().map_or(0, |sent| sent.frames);
-        ended[at].account.frames.finish(offered)
+        let numbered = sent[1 - at].as_ref().map_or(0, Sent::numbered);
+        ended[at].account.frames.finish(numbered)
     });
     let (mut directions, mut flows, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
     for side in request.way.senders() {
@@ -325,7 +325,8 @@ fn direction(
         offered_frames: sent.frames,
         unsent_frames: intended_frames.saturating_sub(sent.frames),
         received_frames: totals.received,
-        lost_frames: totals.lost,
+        // The port dropped these, and never offered them to the device.
+        lost_frames: totals.lost.saturating_sub(sent.dropped),
         duplicate_frames: totals.duplicates,
         reordered_frames: totals.reordered,
         corrupt_frames: totals.corrupt + totals.bad_length + account.seen.unsigned,

@@ -4,7 +4,7 @@
 
 use std::io;
 
-use linerate_wire::netlink::attribute::{NESTED, push};
+use linerate_wire::netlink::attribute::{self, NESTED, find, push};
 
 use crate::netlink::Netlink;
 
@@ -51,6 +51,46 @@ fn drop_at(hook: u32, every: u32) -> io::Result<()> {
             &rule(&[is_udp(), drop_one_of(every)].concat()),
         ),
     ])
+}
+
+/// The flowtables of this namespace, as `nft list flowtables` names them (`inet fast f`), each with its interfaces. Nothing is asked,
+/// so that no module is loaded, where the kernel has none.
+#[must_use]
+pub fn flowtables() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    if std::path::Path::new("/sys/module/nf_flow_table").exists()
+        && let Ok(mut socket) = Netlink::filter_orders()
+    {
+        let kind = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETFLOWTABLE;
+        let asked = socket.ask(kind, true, &[NFPROTO_UNSPEC, 0, 0, 0], |answer| {
+            all.extend(one_flowtable(answer));
+        });
+        // Without CAP_NET_ADMIN there is no answer.
+        asked.unwrap_or_default();
+    }
+    all
+}
+
+fn one_flowtable(answer: &[u8]) -> Option<(String, String)> {
+    let (header, attributes) = answer.split_first_chunk::<4>()?;
+    let family = match header[0] {
+        NFPROTO_INET => "inet",
+        2 => "ip",
+        10 => "ip6",
+        _ => "netdev",
+    };
+    let name = |kind| Some(attribute::text(find(attributes, kind)?));
+    let devices = find(attributes, NFTA_FLOWTABLE_HOOK)
+        .and_then(|hook| find(hook, NFTA_FLOWTABLE_HOOK_DEVS))
+        .unwrap_or_default();
+    let devices = attribute::attributes(devices).map(|(_, device)| attribute::text(device));
+    let devices: Vec<_> = devices.collect();
+    let table = format!(
+        "{family} {} {}",
+        name(NFTA_FLOWTABLE_TABLE)?,
+        name(NFTA_FLOWTABLE_NAME)?
+    );
+    Some((table, devices.join(" ")))
 }
 
 /// All of it or nothing.
@@ -237,6 +277,7 @@ const NFT_MSG_NEWTABLE: u16 = 0;
 const NFT_MSG_NEWCHAIN: u16 = 3;
 const NFT_MSG_NEWRULE: u16 = 6;
 const NFT_MSG_NEWFLOWTABLE: u16 = 22;
+const NFT_MSG_GETFLOWTABLE: u16 = 23;
 const NFTA_FLOWTABLE_TABLE: u16 = 1;
 const NFTA_FLOWTABLE_NAME: u16 = 2;
 const NFTA_FLOWTABLE_HOOK: u16 = 3;

@@ -98,6 +98,14 @@ impl Sender {
         }
     }
 
+    /// Frames that the device took and dropped at once since the last call. Only AF_XDP reports any.
+    pub fn take_dropped(&mut self) -> Dropped {
+        match &mut self.0 {
+            SenderKind::Ring(_) | SenderKind::Several(_) => Dropped::default(),
+            SenderKind::Xdp(sender) => sender.take_dropped(),
+        }
+    }
+
     /// Waits until the kernel has taken all that was handed over, `timeout` at most; returns how many frames it has not: these were not
     /// sent. Only AF_XDP ever has any.
     ///
@@ -108,6 +116,22 @@ impl Sender {
             SenderKind::Ring(_) | SenderKind::Several(_) => Ok(0),
             SenderKind::Xdp(sender) => sender.flush(timeout),
         }
+    }
+}
+
+/// Frames that the device took and dropped at once. All were filled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// All of them.
+    pub frames: u64,
+    /// Those that [`Sender::send`] had counted as handed over.
+    pub counted: u64,
+}
+
+impl Dropped {
+    fn add(&mut self, frames: usize, counted: usize) {
+        self.frames += frames as u64;
+        self.counted += counted as u64;
     }
 }
 

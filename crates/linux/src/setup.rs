@@ -53,6 +53,7 @@ pub fn of_host() -> Vec<RawSetting> {
     all.push(processors::memory_nodes());
     all.extend(kernel::read());
     all.push(machine::read());
+    all.push(setting("nft list flowtables", crate::nft::flowtables()));
     all.push(log::network_lines());
     present(all)
 }

@@ -417,6 +417,7 @@ fn forward() -> Forward {
         }],
         device: Some(DeviceSource {
             stopped: Some(text()),
+            setup: vec![text()],
             ..DeviceSource::default()
         }),
         deviations: vec![text()],

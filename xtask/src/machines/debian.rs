@@ -166,9 +166,10 @@ fn unpack(packages: &Path, place: &Path) -> Result<(), String> {
 /// Programs of Debian 12, with the libraries that they need.
 const PACKAGES: [&[&str]; 2] = [MEASURING, FILTERING];
 
-/// busybox, ethtool, iperf3 and iproute2.
+/// busybox, dropbear, ethtool, iperf3 and iproute2.
 const MEASURING: &[&str] = &[
     "busybox-static",
+    "dropbear-bin",
     "ethtool",
     "iperf3",
     "iproute2",
@@ -177,6 +178,7 @@ const MEASURING: &[&str] = &[
     "libc6",
     "libcap2",
     "libcom-err2",
+    "libcrypt1",
     "libdb5.3",
     "libelf1",
     "libgcc-s1",
@@ -193,6 +195,8 @@ const MEASURING: &[&str] = &[
     "libselinux1",
     "libssl3",
     "libtirpc3",
+    "libtomcrypt1",
+    "libtommath1",
     "libxtables12",
     "zlib1g",
 ];

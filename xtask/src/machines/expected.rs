@@ -103,7 +103,7 @@ fn driver_of(host: &Value) -> Option<&str> {
 }
 
 /// At most three above *possible*, and of those none with a change names another chip.
-fn few_and_of_this_chip(found: &[Finding], driver: &str) -> Result<String, String> {
+pub(crate) fn few_and_of_this_chip(found: &[Finding], driver: &str) -> Result<String, String> {
     let sure: Vec<&Finding> = found.iter().filter(|one| one.strength != "weak").collect();
     let rules: Vec<&str> = sure.iter().map(|one| one.rule.as_str()).collect();
     if rules.len() > MOST {

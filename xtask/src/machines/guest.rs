@@ -15,21 +15,22 @@ use super::network::{GUEST, HOST, TAP};
 use super::nic::{Board, Nic};
 use crate::process::Server;
 
-/// What a machine has besides its NIC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a machine has in addition to its NIC.
+#[derive(Debug)]
 pub(crate) struct Hardware {
     pub(crate) memory_mib: u32,
     /// The rest of the kernel's command line.
-    pub(crate) kernel_words: &'static str,
-    pub(crate) emulator_words: &'static [&'static str],
+    pub(crate) kernel_words: String,
+    /// The rest of the emulator's.
+    pub(crate) emulator_words: Vec<String>,
 }
 
 impl Default for Hardware {
     fn default() -> Self {
         Self {
             memory_mib: 512,
-            kernel_words: "",
-            emulator_words: &[],
+            kernel_words: String::new(),
+            emulator_words: Vec::new(),
         }
     }
 }
@@ -221,12 +222,7 @@ fn arguments(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) ->
     ];
     arguments.extend(common.iter().flatten().map(|word| (*word).to_owned()));
     arguments.push("-no-reboot".into());
-    arguments.extend(
-        hardware
-            .emulator_words
-            .iter()
-            .map(|word| (*word).to_owned()),
-    );
+    arguments.extend(hardware.emulator_words.iter().cloned());
     arguments
 }
 

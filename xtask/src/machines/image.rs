@@ -203,7 +203,7 @@ fn device_tree(unpacked: &Unpacked) -> Result<PathBuf, String> {
 const UNUSED: [&str; 5] = ["usr/share", "usr/lib/tc", "etc", "var", "usr/include"];
 
 /// Modules of the network apart from drivers: what a person sets or provokes in a guest.
-const ALSO: [&str; 27] = [
+const ALSO: [&str; 30] = [
     "8021q",
     "act_mirred",
     "act_police",
@@ -211,14 +211,18 @@ const ALSO: [&str; 27] = [
     "bridge",
     "cls_matchall",
     "cls_u32",
+    // What libcrc32c, and with it nf_tables, computes with.
     "crc32c_generic",
     "dummy",
     "ifb",
     "imx2_wdt",
     "inet_diag",
     "nf_conntrack",
+    "nf_flow_table",
+    "nf_flow_table_inet",
     "nf_tables",
     "nft_ct",
+    "nft_flow_offload",
     "sch_fq",
     "sch_fq_codel",
     "sch_htb",

@@ -19,7 +19,8 @@ use crate::process;
 pub(crate) fn write(all: &[Results]) -> Result<(), String> {
     let old = read().unwrap_or_default();
     let small = section(&old).map_or("", |(_, small, _)| small);
-    replace(&text(all).replace("{small}", small))
+    let text = text(all).replace("{small}", small);
+    replace(&text.replace("{middle}", middle(&old)))
 }
 
 /// Writes the page's table of small machines.
@@ -27,6 +28,25 @@ pub(crate) fn write_small(table: &str) -> Result<(), String> {
     let old = read()?;
     let (before, _, after) = section(&old).ok_or("the page has no place for small machines")?;
     replace(&format!("{before}{table}{after}"))
+}
+
+/// Writes the section of machines in the middle; the rest of the page stays.
+pub(crate) fn write_middle(section: &str) -> Result<(), String> {
+    let old = read()?;
+    let before = middle(&old);
+    match before.is_empty() {
+        true => Err(format!("{PAGE}: no section {MIDDLE:?}")),
+        false => replace(&old.replace(before, section.trim_end())),
+    }
+}
+
+/// The section of machines in the middle, up to the next one.
+fn middle(page: &str) -> &str {
+    let Some((_, from)) = page.find(MIDDLE).map(|at| page.split_at(at)) else {
+        return "";
+    };
+    let end = from.find("\n## ").unwrap_or(from.len());
+    from[..end].trim_end()
 }
 
 /// What comes before the table of small machines, that table, and the rest.
@@ -38,6 +58,7 @@ fn section(page: &str) -> Option<(&str, &str, &str)> {
 
 const BEGIN: &str = "<!-- written by `cargo xtask machines --small --write` -->\n\n";
 const END: &str = "\n<!-- to here -->\n";
+const MIDDLE: &str = "## A machine in the middle";
 
 fn read() -> Result<String, String> {
     fs::read_to_string(path()).map_err(|why| format!("{PAGE}: {why}"))
@@ -98,5 +119,12 @@ mod tests {
         let (before, small, after) = section(include_str!("page.md")).unwrap();
         assert_eq!(small, "{small}");
         assert!(before.contains("{table}") && after.contains("## Run it"));
+    }
+
+    #[test]
+    fn a_section_ends_where_the_next_begins() {
+        let page = "# A\n\n## A machine in the middle\n\ntext\n\n## Run it\n";
+        assert_eq!(middle(page), "## A machine in the middle\n\ntext");
+        assert_eq!(middle("# A\n"), "");
     }
 }

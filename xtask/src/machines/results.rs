@@ -58,7 +58,12 @@ impl Results {
 
     /// What a step printed; empty if it did not run.
     pub(crate) fn text(&self, step: &str) -> String {
-        fs::read_to_string(self.directory.join(format!("{step}.stdout"))).unwrap_or_default()
+        self.file(&format!("{step}.stdout"))
+    }
+
+    /// A file; empty if it is not there.
+    pub(crate) fn file(&self, name: &str) -> String {
+        fs::read_to_string(self.directory.join(name)).unwrap_or_default()
     }
 
     pub(crate) fn json(&self, file: &str) -> Result<Value, String> {

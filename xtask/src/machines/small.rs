@@ -30,7 +30,9 @@ pub(super) struct Machine {
     /// What it is, for people.
     pub(super) what: &'static str,
     nic: &'static str,
-    hardware: Hardware,
+    memory_mib: u32,
+    kernel_words: &'static str,
+    emulator_words: &'static [&'static str],
     actions: &'static [Action],
 }
 
@@ -41,16 +43,13 @@ impl Machine {
         nic: &'static str,
         memory_mib: u32,
     ) -> Self {
-        let hardware = Hardware {
-            memory_mib,
-            kernel_words: "",
-            emulator_words: &[],
-        };
         Self {
             name,
             what,
             nic,
-            hardware,
+            memory_mib,
+            kernel_words: "",
+            emulator_words: &[],
             actions: &MEASURE,
         }
     }
@@ -70,6 +69,15 @@ impl Machine {
         Nic::named(self.nic).ok_or_else(|| format!("no NIC {}", self.nic))
     }
 
+    fn hardware(&self) -> Hardware {
+        let words = self.emulator_words.iter();
+        Hardware {
+            memory_mib: self.memory_mib,
+            kernel_words: self.kernel_words.to_owned(),
+            emulator_words: words.map(|word| (*word).to_owned()).collect(),
+        }
+    }
+
     pub(super) fn directory(&self, place: &Path) -> PathBuf {
         place.join("small").join(self.name)
     }
@@ -80,10 +88,7 @@ const MACHINES: [Machine; 4] = [
     Machine::new("sabrelite-64", "SABRE Lite, 64 MB", "sabrelite", 64),
     Machine::new("pc-128", "PC with an e1000e, 128 MB", "e1000e", 128),
     Machine {
-        hardware: Hardware {
-            kernel_words: "BARE=1",
-            ..Machine::new("", "", "", 128).hardware
-        },
+        kernel_words: "BARE=1",
         actions: &BARE,
         ..Machine::new(
             "bare",
@@ -94,10 +99,7 @@ const MACHINES: [Machine; 4] = [
     },
     Machine {
         // An instruction is two nanoseconds of its clock: the time does not depend on the host.
-        hardware: Hardware {
-            emulator_words: &["-icount", "shift=1,sleep=off"],
-            ..Machine::new("", "", "", 128).hardware
-        },
+        emulator_words: &["-icount", "shift=1,sleep=off"],
         actions: &START,
         ..Machine::new(
             "start",
@@ -236,7 +238,7 @@ pub(super) fn inside(words: &[&str]) -> Outcome {
     };
     let directory = Path::new(directory);
     network::open()?;
-    let guest = Guest::boot_with(nic, &image, &machine.hardware, directory)?;
+    let guest = Guest::boot_with(nic, &image, &machine.hardware(), directory)?;
     session::all_of(machine.actions, guest, Path::new(linerate), directory)?;
     Ok(true)
 }

@@ -18,7 +18,7 @@ use linerate_model::failure::printable;
 use linerate_model::output::{Host, Role};
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
-use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
+use linerate_wire::iperf3::agent::{AgentFrames, agent_frame, first_frame};
 use linerate_wire::iperf3::client::AGENT_BYTES;
 
 /// The transport, which is closed with the connection.
@@ -35,6 +35,8 @@ pub(super) struct Connection {
     output: Option<Box<dyn Write + Send>>,
     pieces: Receiver<Vec<u8>>,
     frames: AgentFrames,
+    /// What came before the first frame of a process: a console echoes and prompts. `None` once it has come.
+    preamble: Option<Vec<u8>>,
     requests: u64,
     interrupt: Interrupt,
 }
@@ -73,8 +75,10 @@ impl Connection {
                 }
             })
             .map_err(|error| error.to_string())?;
+        let preamble = matches!(transport, Transport::Process(_)).then(Vec::new);
         Ok(Self {
             transport,
+            preamble,
             output: Some(Box::new(output)),
             pieces,
             frames: AgentFrames::new(AGENT_BYTES),
@@ -183,12 +187,12 @@ impl Connection {
             }
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err("no answer in time".to_owned());
+                return Err(self.instead("no answer in time"));
             }
             match self.pieces.recv_timeout(left.min(STEP)) {
                 Ok(piece) => {
                     received_bytes += piece.len();
-                    self.frames.feed(&piece);
+                    self.take(&piece)?;
                 }
                 Err(RecvTimeoutError::Timeout) if self.interrupt.requested().is_some() => {
                     return Err("interrupted".to_owned());
@@ -199,8 +203,39 @@ impl Connection {
         }
     }
 
+    /// Takes bytes, from the first frame on.
+    fn take(&mut self, piece: &[u8]) -> Result<(), String> {
+        let Some(preamble) = &mut self.preamble else {
+            self.frames.feed(piece);
+            return Ok(());
+        };
+        preamble.extend(piece);
+        if let Some(at) = first_frame(preamble, AGENT_BYTES) {
+            self.frames.feed(&preamble[at..]);
+            self.preamble = None;
+        } else if preamble.len() > PREAMBLE_BYTES {
+            return Err(format!("unexpected answer: {}", said(preamble)));
+        }
+        Ok(())
+    }
+
     /// Why the connection ended.
     fn end_reason(&mut self) -> String {
+        let why = self.ended();
+        self.instead(&why)
+    }
+
+    /// Why there is no agent, with what came instead.
+    fn instead(&self, why: &str) -> String {
+        match &self.preamble {
+            Some(bytes) if !bytes.is_empty() => {
+                format!("unexpected answer: {}; {why}", said(bytes))
+            }
+            _ => why.to_owned(),
+        }
+    }
+
+    fn ended(&mut self) -> String {
         let status = match &mut self.transport {
             Transport::Process(child) => child.wait().ok(),
             Transport::Tcp(_) | Transport::Unix(_) => None,
@@ -210,6 +245,12 @@ impl Connection {
             None => "it closed the connection".to_owned(),
         }
     }
+}
+
+/// The beginning of what is not an agent's.
+fn said(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(SAID_BYTES)]);
+    format!("\"{}\"", printable(text.trim()))
 }
 
 impl Drop for Connection {
@@ -238,6 +279,9 @@ fn reap(child: &mut Child) {
     let _ = child.wait();
 }
 
+/// The longest preamble: a console's messages, a banner, the prompt.
+const PREAMBLE_BYTES: usize = 64 * 1024;
+const SAID_BYTES: usize = 60;
 const PIECES: usize = 16;
 const PIECE_BYTES: usize = 64 * 1024;
 /// Exceeds the counters of a machine with hundreds of queues.

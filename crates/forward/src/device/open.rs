@@ -204,6 +204,7 @@ fn source(by: &str, at: &str) -> DeviceSource {
         by: by.to_owned(),
         at: at.to_owned(),
         stopped: None,
+        setup: Vec::new(),
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct TesterPort {
     pub neighbours: Neighbours,
     /// The port's record, with its backends.
     pub described: Port,
+    /// A program on this machine, such as an emulator, takes the frames.
+    pub is_tap: bool,
     /// The speed of the link, where the interface has a medium.
     pub line_bits_per_second: Option<u64>,
     control: PacketSender,
@@ -91,6 +93,7 @@ impl TesterPort {
                 receive_backend: chosen.receive.to_string(),
                 not_used: chosen.refused.iter().map(ToString::to_string).collect(),
             },
+            is_tap: link.link_kind == LinkKind::Tap,
             line_bits_per_second: described.and_then(|port| port.link_bits_per_second),
             control,
             orders: Some(orders),

@@ -17,6 +17,8 @@ pub struct DeviceSource {
     pub at: String,
     /// Why it stopped reporting; `null` if it did not.
     pub stopped: Option<String>,
+    /// How it forwards, by its settings: hardware addresses, bridges, addresses, flowtables. Empty in a record.
+    pub setup: Vec<String>,
 }
 
 /// Counters of the device's kernel during a trial.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A DUT between two ports: the table of highest rates by frame size, and how it was measured.
 
-use linerate_model::output::{Forward, ForwardResult, LinkKind, Output, Quantiles, Trial};
+use linerate_model::output::{Forward, ForwardResult, LinkKind, Output, Quantiles, Role, Trial};
 use linerate_model::units::format::{
     BIT_RATES, MICROSECOND, PACKET_RATES, Step, common_step, exact_percent, with_unit,
 };
@@ -25,7 +25,7 @@ pub(super) fn rates(output: &Output) -> Vec<Block> {
         }
     }
     blocks.extend(goals.into_iter().map(|goal| table(output, forward, goal)));
-    blocks.extend(marks(&output.results));
+    blocks.extend(marks(output));
     blocks.extend(interrupted(&output.trials));
     blocks
 }
@@ -116,6 +116,8 @@ pub(super) fn how(output: &Output) -> Option<Block> {
             format!("{name} sends with {send}, receives with {receive}"),
         ));
     }
+    let setup = forward.device.iter().flat_map(|device| &device.setup);
+    lines.extend(setup.map(|text| Line::new(2, format!("the device: {text}"))));
     lines.extend(mixes(output));
     lines.extend(not_a_wire(output));
     lines.extend(ceiling(forward));
@@ -147,6 +149,12 @@ fn not_a_wire(output: &Output) -> Option<Line> {
     let virtual_ = links.any(|link| link.link_kind.is_some_and(|kind| kind != LinkKind::Wire));
     let text = "not a wire: virtual links have no line rate, and tester and device share this machine's processors";
     virtual_.then(|| Line::new(2, text).tone(Tone::Warn))
+}
+
+fn sends_to_a_tap(output: &Output) -> bool {
+    let here = output.hosts.iter().filter(|host| host.role == Role::Local);
+    let mut links = here.flat_map(|host| &host.interfaces);
+    links.any(|link| link.link_kind == Some(LinkKind::Tap))
 }
 
 fn ceiling(forward: &Forward) -> Option<Line> {
@@ -247,14 +255,19 @@ fn tone(row: &ForwardResult) -> Tone {
 }
 
 /// The marks in words.
-fn marks(results: &[ForwardResult]) -> Option<Block> {
+fn marks(output: &Output) -> Option<Block> {
+    let results = &output.results;
     let mut lines: Vec<Line> = Vec::new();
     if results.iter().any(|row| row.tester_limited) {
         let text = "limit tester: the tester reached its maximum, and the device may forward more: use a faster machine, another --backend, or larger frames";
         lines.push(Line::new(2, text).tone(Tone::Warn));
     }
     if results.iter().any(|row| row.held_up && !row.tester_limited) {
-        let text = "limit held up: nothing was lost; the device forwards on the sender's CPU, which sets the rate";
+        let text = if sends_to_a_tap(output) {
+            "limit held up: the program at the other end of the tap, such as an emulator, took no more frames"
+        } else {
+            "limit held up: nothing was lost; the device forwards on the sender's CPU, which sets the rate"
+        };
         lines.push(Line::new(2, text));
     }
     for row in results.iter().filter(|row| !row.tester_limited) {

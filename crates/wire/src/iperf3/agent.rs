@@ -5,6 +5,7 @@
 use serde::Serialize;
 
 use super::control::{Expect, Inbox, Message, Refusal, push_agent};
+use super::state::State;
 use crate::json::Raw;
 
 /// Frames received and not yet read.
@@ -69,6 +70,18 @@ impl AgentFrames {
     }
 }
 
+/// Where the first frame of at most `limit_bytes` begins after other text: the echo and the prompt of a console.
+#[must_use]
+pub fn first_frame(bytes: &[u8], limit_bytes: u32) -> Option<usize> {
+    let begins = |head: &[u8]| match *head {
+        [kind, a, b, c, d, b'{'] if kind == State::Agent.byte() => {
+            (2..=limit_bytes).contains(&u32::from_be_bytes([a, b, c, d]))
+        }
+        _ => false,
+    };
+    bytes.windows(6).position(begins)
+}
+
 /// A document as it travels.
 #[must_use]
 pub fn agent_frame(message: &impl Serialize) -> Vec<u8> {
@@ -84,6 +97,16 @@ mod tests {
     use super::*;
     use proptest::prelude::{any, prop, proptest};
     use serde_json::{Value, json};
+
+    #[test]
+    fn a_frame_is_found_after_what_a_console_echoes() {
+        let console = b"login: root\r\n# exec linerate agent --stdio\r\n ";
+        let frame = agent_frame(&json!({"type": "hello"}));
+        let all = [console.as_slice(), &frame].concat();
+        assert_eq!(first_frame(&all, 1000), Some(console.len()));
+        assert_eq!(first_frame(console, 1000), None);
+        assert_eq!(first_frame(&all, 3), None, "longer than allowed");
+    }
 
     #[test]
     fn documents_come_through_in_any_pieces() {

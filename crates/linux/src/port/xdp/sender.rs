@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::socket::Outgoing;
+use crate::port::Dropped;
 use crate::port::packet::PacketSocket;
 use crate::port::ring::Descriptor;
 
@@ -19,6 +20,8 @@ pub(in crate::port) struct XdpSender {
     zero_copy: bool,
     /// The longest frame that the device takes.
     bytes_max: usize,
+    /// Not yet reported.
+    dropped: Dropped,
     /// Returns the error of the interface.
     control: PacketSocket,
 }
@@ -34,8 +37,14 @@ impl XdpSender {
             queue,
             zero_copy,
             bytes_max,
+            dropped: Dropped::default(),
             control,
         }
+    }
+
+    /// What the device took and dropped since the last call.
+    pub(in crate::port) fn take_dropped(&mut self) -> Dropped {
+        std::mem::take(&mut self.dropped)
     }
 
     /// Sends up to `count` frames, each of its `length` in bytes; `fill` writes each, given its number. Returns how many were handed
@@ -67,6 +76,8 @@ impl XdpSender {
                 Err(_) => break,
             };
             sent += filled.saturating_sub(lost);
+            // More than this call filled: the device dropped frames of an earlier call now.
+            self.dropped.add(lost, lost.saturating_sub(filled));
             if lost > 0 && sent == 0 {
                 let error = self.control.explain(Errno::BUSY.into());
                 return if error.kind() == io::ErrorKind::NetworkDown {
@@ -90,7 +101,8 @@ impl XdpSender {
         let deadline = Instant::now() + timeout;
         loop {
             let pushed = self.queue.push(self.zero_copy);
-            pushed.map_err(|errno| self.control.explain(errno.into()))?;
+            let lost = pushed.map_err(|errno| self.control.explain(errno.into()))?;
+            self.dropped.add(lost, lost);
             let left = self.queue.transmit.unread() as usize;
             if left == 0 || Instant::now() >= deadline {
                 return Ok(left);

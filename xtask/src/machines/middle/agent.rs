@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The line to the agent in the guest, as a person would have it: ssh.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::super::guest::Guest;
+use super::super::network::GUEST;
+use crate::process::{self, last_line};
+
+/// Options of `forward`, and what must come first in its PATH.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) options: Vec<String>,
+    pub(crate) path: PathBuf,
+}
+
+/// Prepares both ends.
+///
+/// # Errors
+/// What could not be prepared.
+pub(crate) fn prepare(guest: &mut Guest, directory: &Path) -> Result<Line, String> {
+    let options = ssh(guest, directory)?;
+    let path = directory.join("bin");
+    Ok(Line { options, path })
+}
+
+/// A key of this run, a server in the guest, and an ssh that reads a configuration of this run.
+fn ssh(guest: &mut Guest, directory: &Path) -> Result<Vec<String>, String> {
+    let key = directory.join("key");
+    let mut keygen = Command::new("ssh-keygen");
+    keygen
+        .args(["-q", "-t", "ed25519", "-N", "", "-C", "middle", "-f"])
+        .arg(&key);
+    let ended = process::run(&mut keygen, SOON)?;
+    if !ended.status.success() {
+        return Err(format!("ssh-keygen: {}", last_line(&ended.stderr)));
+    }
+    let public = fs::read_to_string(key.with_extension("pub")).map_err(|why| why.to_string())?;
+    with_our_configuration(directory, &key).map_err(|why| format!("bin/ssh: {why}"))?;
+    let command = format!(
+        "mkdir -p /.ssh /etc/dropbear && chmod 700 / /.ssh && echo '{}' >/.ssh/authorized_keys && \
+         ln -s /opt/linerate /usr/bin/linerate && dropbear -R -s -E 2>dropbear && \
+         until netstat -ltn | grep -q :22; do sleep 0.1; done",
+        public.trim()
+    );
+    in_guest(guest, "ssh-server", &command)?;
+    Ok(["--device".to_owned(), format!("ssh:root@{GUEST}")].into())
+}
+
+fn with_our_configuration(directory: &Path, key: &Path) -> std::io::Result<()> {
+    let (bin, configuration) = (directory.join("bin"), directory.join("ssh_config"));
+    let text = format!(
+        "IdentityFile {}\nIdentitiesOnly yes\nBatchMode yes\nStrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n\
+         LogLevel ERROR\n",
+        key.display()
+    );
+    fs::write(&configuration, text)?;
+    fs::create_dir_all(&bin)?;
+    let program = bin.join("ssh");
+    let text = format!(
+        "#!/bin/sh\nPATH=${{PATH#*:}} exec ssh -F {} \"$@\"\n",
+        configuration.display()
+    );
+    fs::write(&program, text)?;
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755))
+}
+
+fn in_guest(guest: &mut Guest, name: &str, command: &str) -> Result<(), String> {
+    match guest.run(name, command, SOON)? {
+        0 => Ok(()),
+        status => Err(format!("{name}: status {status}")),
+    }
+}
+
+const SOON: Duration = Duration::from_secs(60);
