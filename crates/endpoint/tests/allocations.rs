@@ -72,9 +72,16 @@ fn carried(plan: &TestPlan, blocks: u64) -> Result<Carried, Box<dyn Error>> {
     };
     let (interrupt, (ready, listening)) = (Interrupt::default(), mpsc::channel());
     let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let (options, interrupt) = (&options, &interrupt);
     let outcome = std::thread::scope(|scope| {
-        let mut announce = move || drop(ready.send(()));
-        scope.spawn(|| serve(&options, &mut announce, &interrupt));
+        scope.spawn(move || {
+            // Nobody waits any more if this process ends.
+            serve(
+                options,
+                &mut || ready.send(()).unwrap_or_default(),
+                interrupt,
+            )
+        });
         let listens = listening.recv();
         let outcome = run(&plan, &mut NoObserver, &Interrupt::default());
         interrupt.request(15);

@@ -162,7 +162,7 @@ impl Report {
         let text = self.text(step, "stdout");
         let mut times = text.lines().filter_map(|line| line.parse::<f64>().ok());
         let begin = times.next()?;
-        Some((times.last()? - begin) * 1000.0 / STARTS)
+        Some((times.next_back()? - begin) * 1000.0 / STARTS)
     }
 
     fn row(&self) -> String {
