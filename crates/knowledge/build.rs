@@ -6,6 +6,8 @@
     reason = "this reads files when the crate is built; the crate does not"
 )]
 
+#[path = "build/comments.rs"]
+mod comments;
 #[path = "build/mentions.rs"]
 mod mentions;
 #[path = "build/texts.rs"]
@@ -66,6 +68,10 @@ fn pack(room: &str, files: &[PathBuf], out: &Path) -> io::Result<String> {
     let mut names = String::new();
     for file in files {
         let one = fs::read_to_string(file)?;
+        let one = match file.extension().is_some_and(|kind| kind == "toml") {
+            true => comments::without(&one),
+            false => one,
+        };
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let _ = write!(names, "({name:?}, {}), ", one.len());
         text += &one;

@@ -58,18 +58,35 @@ include!(concat!(env!("OUT_DIR"), "/packed.rs"));
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
     #[test]
-    fn what_was_packed_is_unpacked_as_it_is_in_the_tree() {
-        let veth = DRIVERS
-            .unpack()
-            .into_iter()
-            .find(|(n, _)| *n == "veth.toml");
-        let tree = include_str!("../../../knowledge/drivers/veth.toml");
-        assert_eq!(veth.map(|(_, text)| text).as_deref(), Some(tree));
-        let reasons = include_str!("../../../knowledge/reasons.toml");
-        assert_eq!(REASONS.unpack(), [("reasons.toml", reasons.to_owned())]);
+    fn what_was_packed_is_what_the_tree_says() {
+        let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../knowledge");
+        for (room, packed) in [
+            ("causes", CAUSES),
+            ("drivers", DRIVERS),
+            ("known", KNOWN),
+            ("messages", MESSAGES),
+            ("registers", REGISTERS),
+            ("rules", RULES),
+            (".", REASONS),
+            (".", SYMPTOMS),
+        ] {
+            for (name, text) in packed.unpack() {
+                let of_the_tree = fs::read_to_string(tree.join(room).join(name)).unwrap();
+                let [unpacked, said]: [toml::Table; 2] =
+                    [&text, &of_the_tree].map(|toml| toml.parse().unwrap());
+                assert_eq!(unpacked, said, "{room}/{name}");
+                assert!(
+                    !text.starts_with('#') && of_the_tree.starts_with('#'),
+                    "{room}/{name}"
+                );
+            }
+        }
     }
 
     #[test]

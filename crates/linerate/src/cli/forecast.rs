@@ -246,7 +246,7 @@ mod tests {
             let known = has_time(&forecast, now_s, Need::Important);
             assert_eq!(known, important, "{now_s}");
         }
-        // A slow machine: the user is told once that it takes longer.
+        // A slow machine: a correction is printed once.
         let later = |steps| Ahead::of(steps, 1000);
         assert_eq!(forecast.step(0.0, 1000, later(9.0)), None);
         assert_eq!(forecast.step(3.0, 1000, later(8.0)), None);

@@ -73,10 +73,7 @@ impl Schedule {
     /// The announcement of the schedule.
     pub(super) fn announcement(&self, forecast: &Forecast) -> String {
         let [usual, lossy] = self.plans().map(|plan| duration(forecast.seconds(plan)));
-        format!(
-            "about {usual} ({lossy} if the path loses packets): latency, TCP up, down and both, UDP up and down, \
-             small datagrams"
-        )
+        format!("about {usual} ({lossy} with loss): latency, TCP, UDP, small datagrams")
     }
 
     /// Wall time.
