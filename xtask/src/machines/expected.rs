@@ -58,7 +58,7 @@ const FEATURES: [(&str, &str); 6] = [
 ];
 
 /// Each ended as it should.
-fn steps(results: &Results) -> Result<String, String> {
+pub(super) fn steps(results: &Results) -> Result<String, String> {
     let steps = results.steps()?;
     let wrong = steps.iter().filter(|step| !step.is_right);
     let wrong: Vec<String> = wrong

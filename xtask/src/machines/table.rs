@@ -9,15 +9,17 @@ use super::results::{Results, findings, lost_by_stage, setting};
 
 /// The table, in Markdown.
 pub(crate) fn markdown(all: &[Results]) -> String {
-    let mut text = format!(
-        "| {} |\n| {} |\n",
-        COLUMNS.join(" | "),
-        COLUMNS.map(|_| "---").join(" | ")
-    );
-    for results in all {
-        text += &format!("| {} |\n", row(results).join(" | "));
-    }
-    text
+    rows(COLUMNS, all.iter().map(row))
+}
+
+/// A table of these columns, in Markdown.
+pub(super) fn rows<const N: usize>(
+    columns: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let line = |cells: String| format!("| {cells} |\n");
+    let head = line(columns.join(" | ")) + &line(columns.map(|_| "---").join(" | "));
+    rows.fold(head, |text, row| text + &line(row.join(" | ")))
 }
 
 const COLUMNS: [&str; 12] = [

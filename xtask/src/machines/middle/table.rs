@@ -3,21 +3,13 @@
 
 use serde_json::Value;
 
-use super::super::page;
 use super::super::results::{findings, lost_by_stage};
+use super::super::{page, table};
 use super::outcome::{Measured, count, trials};
 
 /// The table, in Markdown.
 pub(crate) fn markdown(all: &[Measured]) -> String {
-    let mut text = format!(
-        "| {} |\n| {} |\n",
-        COLUMNS.join(" | "),
-        COLUMNS.map(|_| "---").join(" | ")
-    );
-    for one in all {
-        text += &format!("| {} |\n", row(one).join(" | "));
-    }
-    text
+    table::rows(COLUMNS, all.iter().map(row))
 }
 
 /// The section of the page.

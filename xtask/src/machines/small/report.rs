@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::super::expected;
 use super::super::results::Results;
 use super::Machine;
 use crate::tally::Tally;
@@ -37,7 +38,7 @@ impl Report {
         };
         let mut check =
             |what: &str, result| tally.check(&format!("{}: {what}", self.machine.name), result);
-        check("steps", right_steps(results));
+        check("steps", expected::steps(results));
         if self.measured() {
             check("documents", self.documents(&CLIENTS));
             check("memory", self.memory());
@@ -135,7 +136,7 @@ impl Report {
             (
                 "udp-to-directory",
                 "stderr",
-                "not stored: cannot make /runs/one",
+                "not stored: cannot create /runs/one",
             ),
             ("history", "stderr", "cannot find the stored runs"),
             ("name", "stderr", "no.such.host"),
@@ -221,18 +222,6 @@ const START_HEAD: &str = "\
 | start of | ms | times that of `busybox true` |
 | --- | --- | --- |
 ";
-
-fn right_steps(results: &Results) -> Result<String, String> {
-    let steps = results.steps()?;
-    let wrong = steps.iter().filter(|step| !step.is_right);
-    let wrong: Vec<String> = wrong
-        .map(|step| format!("{} {}", step.name, step.status))
-        .collect();
-    match wrong.is_empty() {
-        true => Ok(format!("{} ended as they should", steps.len())),
-        false => Err(format!("wrong exit status: {}", wrong.join(", "))),
-    }
-}
 
 fn number_after(text: &str, name: &str) -> Option<u64> {
     let line = text
