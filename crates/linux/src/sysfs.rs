@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use linerate_model::order::Gather as _;
+use linerate_wire::proc::interrupts::{Line, parse};
 
-use crate::nic;
+use crate::{nic, proc};
 
 /// The directory of an interface, if it is of this namespace.
 #[must_use]
@@ -23,27 +24,36 @@ pub fn device(name: &str) -> Option<PathBuf> {
     fs::canonicalize(interface(name)?.join("device")).ok()
 }
 
-/// The interrupts of an interface's device, or of its parent (a virtio device on PCI).
+/// The interrupts of an interface's device, or of its parent (a virtio device on PCI); those of a device that is on no
+/// such bus by the handlers that it names.
 #[must_use]
 pub fn interrupts(name: &str) -> Vec<String> {
     let Some(device) = device(name) else {
         return Vec::new();
     };
-    let mut numbers = Vec::new();
-    for place in device.ancestors().take(LEVELS) {
-        let messages = fs::read_dir(place.join("msi_irqs"))
-            .into_iter()
-            .flatten()
-            .flatten();
-        numbers.extend(messages.filter_map(|entry| entry.file_name().into_string().ok()));
-        // 0: the device has no interrupt.
-        numbers
-            .extend(line(&place.join("irq")).filter(|number| numbers.is_empty() && number != "0"));
-        if !numbers.is_empty() {
-            break;
-        }
-    }
-    numbers
+    let places = device.ancestors().take(LEVELS);
+    let numbers = places
+        .map(interrupts_of)
+        .find(|numbers| !numbers.is_empty());
+    numbers.unwrap_or_else(|| handled_for(name, &device))
+}
+
+fn interrupts_of(place: &Path) -> Vec<String> {
+    let messages = names(&place.join("msi_irqs"));
+    // 0: the device has no interrupt.
+    let own = line(&place.join("irq")).filter(|number| messages.is_empty() && number != "0");
+    messages.into_iter().chain(own).collect()
+}
+
+/// Of a platform device, sysfs has no interrupts: their handlers are named by it, or by its interface.
+fn handled_for(name: &str, device: &Path) -> Vec<String> {
+    let table = proc::read("interrupts").map(|text| parse(&text));
+    let lines = table.unwrap_or_default().lines;
+    let device = device.file_name().map(|name| name.to_string_lossy());
+    let is_own =
+        |line: &Line| line.is_of(name) || device.as_ref().is_some_and(|device| line.is_of(device));
+    let own = lines.into_iter().filter(is_own);
+    own.map(|line| line.name).collect()
 }
 
 /// A file of one line, trimmed; none if it is absent, empty or refused.

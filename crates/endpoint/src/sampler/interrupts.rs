@@ -121,12 +121,7 @@ impl Lines {
     /// By number, or by the name that the driver gave it: `eth0`, `eth0-rx-1`, `mlx5_comp3@eth0`.
     fn is_own(&self, line: &Line) -> bool {
         let numbered = line.name.bytes().all(|byte| byte.is_ascii_digit());
-        let mentions = |interface: &String| {
-            let words = line
-                .description
-                .split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            words.into_iter().any(|word| word == interface)
-        };
+        let mentions = |interface: &String| line.is_of(interface);
         numbered && (self.own.contains(&line.name) || self.interfaces.iter().any(mentions))
     }
 }

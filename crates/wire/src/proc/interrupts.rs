@@ -33,6 +33,18 @@ impl Line {
         }
         label
     }
+
+    /// Whether one of its handlers is named by `device`, alone or among other words: `eth0`, `i40e-eth0-TxRx-0`,
+    /// `2188000.ethernet`.
+    #[must_use]
+    pub fn is_of(&self, device: &str) -> bool {
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || "_.".contains(letter);
+        let stands_alone = |(at, _): (usize, &str)| {
+            let (before, rest) = self.description.split_at(at);
+            !before.ends_with(is_name) && !rest[device.len()..].starts_with(is_name)
+        };
+        !device.is_empty() && self.description.match_indices(device).any(stands_alone)
+    }
 }
 
 impl Interrupts {
@@ -107,6 +119,23 @@ fn interrupt(line: &str, columns: usize) -> Option<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Lines of an i.MX6 (fec), of a PC, and of a shared interrupt.
+    #[test]
+    fn a_line_belongs_to_the_device_that_its_handler_names() {
+        let line = |description: &str| Line {
+            description: description.to_owned(),
+            ..Line::default()
+        };
+        let fec = line("GPC 118 Level     2188000.ethernet");
+        assert!(fec.is_of("2188000.ethernet"));
+        assert!(!fec.is_of("188000.ethernet") && !fec.is_of("2188000") && !fec.is_of(""));
+        let queue = line("PCI-MSI 524288-edge      eth0-rx-0");
+        assert!(queue.is_of("eth0") && !queue.is_of("eth") && !queue.is_of("th0"));
+        assert!(line("PCI-MSI 524289-edge i40e-eth0-TxRx-0").is_of("eth0"));
+        assert!(!line("IO-APIC 11-fasteoi eth01").is_of("eth0"));
+        assert!(line("IO-APIC 11-fasteoi uhci_hcd:usb1, eth0").is_of("eth0"));
+    }
 
     #[test]
     fn reads_columns_and_description() {
