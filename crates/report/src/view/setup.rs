@@ -52,15 +52,39 @@ fn page(output: &Output, interface: Option<&str>, rows: &[Row]) -> Vec<Line> {
         .map(|row| read(&output.settings, interface, row));
     let all: Vec<(&Row, Vec<Values>)> = rows.iter().zip(values).collect();
     let shown = all.iter().filter(|(_, values)| !values.is_empty());
-    let mut lines: Vec<Line> = shown
-        .map(|(row, values)| line(row.0, &joined(values)))
-        .collect();
+    let lines = shown.flat_map(|(row, values)| match row.1 {
+        LOG => log(&output.settings),
+        _ => vec![line(row.0, &joined(values))],
+    });
+    let mut lines: Vec<Line> = lines.collect();
     let empty = all.iter().filter(|(_, values)| values.is_empty());
     let empty: Vec<&Row> = empty.map(|(row, _)| *row).collect();
     if output.kind == "inspect" && !(lines.is_empty() && interface.is_none()) {
         lines.extend(missing(&empty));
     }
     lines
+}
+
+/// The kernel's log, line by line.
+fn log(settings: &[Setting]) -> Vec<Line> {
+    let logs = settings.iter().filter(|setting| setting.source == LOG);
+    let values = logs.flat_map(|setting| &setting.values);
+    let mut lines: Vec<(usize, &str)> = values
+        .map(|(name, text)| (number(name), text.as_str()))
+        .collect();
+    lines.sort_unstable();
+    let labels = std::iter::once("kernel log").chain(std::iter::repeat(""));
+    labels
+        .zip(lines)
+        .map(|(label, (_, text))| line(label, text.trim_end()))
+        .collect()
+}
+
+/// `line12`.
+fn number(name: &str) -> usize {
+    name.trim_start_matches("line")
+        .parse()
+        .unwrap_or(usize::MAX)
 }
 
 /// A label, and its text in a hanging indent.
@@ -131,14 +155,26 @@ fn values(setting: &Setting, keys: &[&str]) -> Vec<String> {
         return setting.values.iter().map(word).collect();
     }
     let one = |wanted: &&str| {
-        let values = setting.values.iter();
-        let of = values.filter(move |(key, _)| match wanted.strip_prefix('*') {
+        let known = setting
+            .values
+            .iter()
+            .filter(|(key, value)| !is_unknown(key, value));
+        let of = known.filter(move |(key, _)| match wanted.strip_prefix('*') {
             Some(end) => key.ends_with(end),
             None => key == wanted,
         });
         of.map(word).collect::<Vec<_>>()
     };
     keys.iter().flat_map(one).collect()
+}
+
+/// What sysfs shows of a PCI Express link that it cannot read: `Unknown`, 0 and 255 lanes (drivers/pci/pci-sysfs.c).
+fn is_unknown(key: &str, value: &str) -> bool {
+    match key {
+        "current_link_speed" | "max_link_speed" => value == "Unknown",
+        "current_link_width" | "max_link_width" => matches!(value, "0" | "255"),
+        _ => false,
+    }
 }
 
 fn is_number(text: &str) -> bool {
@@ -181,10 +217,10 @@ const INTERFACE: &[Row] = rows! {
     "RSS" "ethtool -x" [] DRIVER;
     "RPS" "/sys/class/net/queues" ["*.rps_cpus", "*.rps_flow_cnt"] "no receive queue in sysfs (a kernel without CONFIG_RPS)";
     "XPS" "/sys/class/net/queues" ["*.xps_cpus"] "one transmit queue: nothing to select (or a kernel without CONFIG_XPS)";
-    "interrupts" "/proc/irq/…" ["name", "smp_affinity_list"] "the device has no interrupts";
+    "interrupts" "/proc/irq/…" ["name", "smp_affinity_list"] "none in /proc/interrupts is named by the device";
     "qdisc" "tc qdisc" [] "the kernel names no queueing discipline";
     "bus" "/sys/class/net/device" ["vendor", "device", "numa_node"];
-    "PCI link" "/sys/class/net/device" ["current_link_speed", "max_link_speed", "current_link_width", "max_link_width"] "sysfs shows no PCI Express link";
+    "PCI link" "/sys/class/net/device" ["current_link_speed", "max_link_speed", "current_link_width", "max_link_width"] "sysfs shows no rate of a PCI Express link";
     "IOMMU" "/sys/class/net/device" ["iommu_group_type"] "no IOMMU according to sysfs";
     "captures" "/proc/net/packet" ["sockets"];
     "registers" "registers" [];
@@ -195,8 +231,8 @@ const HOST: &[Row] = rows! {
     "kernel" "/proc/version" ["version"];
     "cmdline" "/proc/cmdline" ["cmdline"] "/proc/cmdline cannot be read";
     "options" "/proc/config.gz" ["CONFIG_HZ", "CONFIG_PREEMPT", "CONFIG_PREEMPT_RT", "CONFIG_FAIR_GROUP_SCHED", "CONFIG_RT_GROUP_SCHED", "CONFIG_FEC_NAPI", "CONFIG_IOMMU_DEFAULT_PASSTHROUGH", "CONFIG_KASAN", "CONFIG_PROVE_LOCKING", "CONFIG_DEBUG_PAGEALLOC", "CONFIG_SLUB_DEBUG_ON"] "the kernel shows no /proc/config.gz; /boot may have its configuration";
-    "governor" "/sys/devices/system/cpu/cpu…/cpufreq" ["scaling_governor", "scaling_cur_freq", "cpuinfo_max_freq"] "no cpufreq: the firmware or the hypervisor sets the clock";
-    "idle states" "/sys/devices/system/cpu/cpu…/cpuidle" ["name", "latency", "disable"] "no cpuidle: the firmware or the hypervisor controls idle states";
+    "governor" "/sys/devices/system/cpu/cpu…/cpufreq" ["scaling_governor", "scaling_cur_freq", "cpuinfo_max_freq"] "no cpufreq: no driver is loaded, or the firmware or the hypervisor sets the clock";
+    "idle states" "/sys/devices/system/cpu/cpu…/cpuidle" ["name", "latency", "disable"] "no cpuidle: no driver is loaded, or the firmware or the hypervisor controls idle states";
     "interrupts" "/proc/irq/…" ["name", "smp_affinity_list"];
     "memory" "/proc/meminfo" ["MemTotal", "MemFree", "MemAvailable"];
     "sockets" "sysctl" ["net.core.rmem_default", "net.core.rmem_max", "net.core.wmem_default", "net.core.wmem_max", "net.core.netdev_max_backlog", "net.core.netdev_budget"];
@@ -208,4 +244,9 @@ const HOST: &[Row] = rows! {
 };
 
 const DRIVER: &str = "not supported or not reported by the driver";
+/// The source of [`log`].
+const LOG: &str = "dmesg";
 const WIDTH: usize = 13;
+
+#[cfg(test)]
+mod tests;
