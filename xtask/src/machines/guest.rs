@@ -94,6 +94,16 @@ impl Guest {
             .ok_or_else(|| format!("{name}: the guest says {said:?}"))
     }
 
+    /// Resets the card if the host does not answer; whether it did so. An emulated card may stop under load (ne2k_pci).
+    pub(crate) fn is_reset(&mut self) -> Result<bool, String> {
+        let answers = format!("ping -c 1 -W 2 {HOST}");
+        let reset = "ip link set eth0 down; ip link set eth0 up";
+        let command =
+            format!("{answers} || {{ {reset}; until {answers}; do sleep 1; done; (exit 7); }}");
+        let status = self.run("reset", &command, Duration::from_secs(60))?;
+        Ok(status == 7)
+    }
+
     /// Unpacks all that the guest has in its place of outputs to `to`.
     pub(crate) fn fetch(&mut self, to: &Path) -> Result<(), String> {
         let listener = TcpListener::bind((HOST, FILES)).map_err(|why| why.to_string())?;
@@ -102,6 +112,7 @@ impl Guest {
             listener.accept()?.0.read_to_end(&mut bytes)?;
             Ok(bytes)
         });
+        self.is_reset()?;
         let command = format!("tar -c -C $OUT . | nc {HOST} {FILES}");
         let status = self.run("fetch", &command, Duration::from_secs(120))?;
         if status != 0 {
