@@ -39,8 +39,8 @@ fn every_step_is_there_and_what_is_begun_is_joined() {
             })
             .collect()
     };
-    assert_eq!(names("beside "), names("joined "));
-    assert!(names("beside ").contains(&"machines with real drivers".to_owned()));
+    assert_eq!(names("background "), names("joined "));
+    assert!(names("background ").contains(&"machines with real drivers".to_owned()));
 }
 
 /// The binaries are built by the step before: none is compiled for machines alone.
@@ -52,8 +52,8 @@ fn machines_come_after_the_binaries_and_after_tests_with_numbers() {
         "\njoined 'foreign compilers, emulators'",
         "cargo test --workspace\n",
         "step 'tests on a busy machine'",
-        "\nbeside 'foreign targets, packages'",
-        "\nbeside 'machines with real drivers'",
+        "\nbackground 'foreign targets, packages'",
+        "\nbackground 'machines with real drivers'",
     ]
     .map(at);
     assert!(order.is_sorted(), "{order:?}");
@@ -70,7 +70,7 @@ fn machines_come_after_the_binaries_and_after_tests_with_numbers() {
 
 #[test]
 fn bash_reads_it() {
-    for file in [".ci/run", ".ci/beside"] {
+    for file in [".ci/run", ".ci/steps"] {
         let read = Command::new("bash")
             .arg("-n")
             .arg(root().join(file))
@@ -86,7 +86,7 @@ fn bash_reads_it() {
 fn steps_next_to_each_other_print_in_one_piece() {
     let Some(ended) = script(
         "slow() { echo one; until [ -e \"$1\" ]; do sleep 0.01; done; echo two; }\n\
-         beside 'a slow one' slow \"$TMP/go\"\n\
+         background 'a slow one' slow \"$TMP/go\"\n\
          step 'a quick one'; echo quick; touch \"$TMP/go\"\n\
          joined 'a slow one'; step 'last'",
     ) else {
@@ -119,8 +119,8 @@ fn one_that_fails_ends_all_and_leaves_nothing() {
     let Some(ended) = script(
         "broken() { echo begins; false; echo goes on; }\n\
          endless() { echo here; sh -c 'echo $$ >\"$TMP/pid\"; while :; do sleep 0.1; done'; }\n\
-         beside 'endless' endless\n\
-         beside 'broken' broken\n\
+         background 'endless' endless\n\
+         background 'broken' broken\n\
          until [ -s \"$TMP/pid\" ]; do sleep 0.01; done\n\
          joined 'broken'; echo 'never here'",
     ) else {
@@ -155,7 +155,7 @@ fn script(lines: &str) -> Option<Output> {
     ));
     let _old = fs::remove_dir_all(&place);
     fs::create_dir_all(&place).unwrap();
-    let text = format!("set -euo pipefail\n. .ci/beside\n{lines}\n");
+    let text = format!("set -euo pipefail\n. .ci/steps\n{lines}\n");
     let ended = Command::new("bash")
         .args(["-c", &text])
         .env("TMP", &place)

@@ -178,7 +178,7 @@ fn first(found: &[Finding]) -> Result<(), String> {
     }
 }
 
-/// What limits a machine with one processor that nobody has touched: the processor, and whoever waits for it.
+/// What limits an untouched machine with one processor: the processor, and the receiver that waits for it.
 const FIRST: [&str; 4] = [
     "processor-full",
     "receiver-paused",
