@@ -83,15 +83,19 @@ fn booted(
         return Ok(kept(options, place, tally));
     }
     // First what comes over the network: the programs may be built meanwhile, by another task.
+    let lacking = [Board::Pc, Board::SabreLite].map(|board| {
+        let is_wanted = options.nics.iter().any(|nic| nic.board == board);
+        let lacking = || missing_for(board).or_else(|| options.no_packages(board, place));
+        (board, is_wanted.then(lacking).flatten())
+    });
     let mut nics = options.nics.clone();
     nics.retain(|nic| {
-        match missing_for(nic.board).or_else(|| options.no_packages(nic.board, place)) {
-            Some(why) => {
-                tally.skip(nic.name, why);
-                false
-            }
-            None => true,
+        let mut lacking = lacking.iter().filter(|(board, _)| *board == nic.board);
+        let why = lacking.find_map(|(_, why)| why.as_ref());
+        if let Some(why) = why {
+            tally.skip(nic.name, why);
         }
+        why.is_none()
     });
     let mut all = Vec::new();
     if nics.is_empty() {
