@@ -7,7 +7,10 @@ mod second;
 mod target;
 mod traces;
 
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use crate::build::{Binary, Place};
 use crate::tally::Tally;
@@ -43,11 +46,8 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     };
     let mut tally = Tally::default();
     let place = Place::here();
-    let built: Vec<Build> = TARGETS
-        .iter()
-        .filter(wanted)
-        .filter_map(|t| build(t, &place, check, &mut tally))
-        .collect();
+    let targets: Vec<&Target> = TARGETS.iter().filter(wanted).collect();
+    let built = side_by_side(&targets, &place, check, &mut tally);
     if check {
         check::run(&built, &place.root, &mut tally);
     }
@@ -63,7 +63,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
 const FLAGS: [&str; 3] = ["--check", "--packages", "--reproducible"];
 
 /// One target with its binary.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Build {
     pub(crate) target: &'static Target,
     pub(crate) path: PathBuf,
@@ -75,10 +75,46 @@ pub(crate) fn target(triple: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.triple == triple)
 }
 
-fn build(target: &'static Target, place: &Place, check: bool, tally: &mut Tally) -> Option<Build> {
+/// Builds all, in their order; those of each profile next to the other's, which has directories of its own. While one
+/// links, which takes a single processor, the other compiles.
+fn side_by_side(
+    targets: &[&'static Target],
+    place: &Place,
+    check: bool,
+    tally: &mut Tally,
+) -> Vec<Build> {
+    let tally = Mutex::new(tally);
+    let all = |native: bool| -> Vec<Build> {
+        let all = targets.iter().copied();
+        let of_these = all.filter(|target| target.is_native() == native);
+        of_these
+            .filter_map(|target| build(target, place, check, &tally))
+            .collect()
+    };
+    let mut built = thread::scope(|scope| {
+        let foreign = scope.spawn(|| all(false));
+        let native = all(true);
+        let foreign = foreign.join().unwrap_or_else(|panic| resume_unwind(panic));
+        [native, foreign].concat()
+    });
+    built.sort_by_key(|build| {
+        TARGETS
+            .iter()
+            .position(|one| one.triple == build.target.triple)
+    });
+    built
+}
+
+fn build(
+    target: &'static Target,
+    place: &Place,
+    check: bool,
+    tally: &Mutex<&mut Tally>,
+) -> Option<Build> {
+    let tally = || tally.lock().unwrap_or_else(PoisonError::into_inner);
     let what = format!("build of {}", target.triple);
     if let Some(why) = target.missing() {
-        tally.skip(&what, why);
+        tally().skip(&what, why);
         return None;
     }
     // What is given away has every optimisation; a foreign one that a check runs once needs less.
@@ -92,7 +128,7 @@ fn build(target: &'static Target, place: &Place, check: bool, tally: &mut Tally)
         .as_ref()
         .map_err(Clone::clone)
         .and_then(|binary| judge(target, place, profile, binary));
-    tally.check(&what, judged);
+    tally().check(&what, judged);
     let path = built.ok()?.path;
     Some(Build {
         target,

@@ -32,6 +32,11 @@ impl Tally {
         println!("skipped: {what}: {why}");
     }
 
+    /// Whether a check failed so far.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed > 0
+    }
+
     /// Prints the counts; whether nothing failed and something passed.
     pub(crate) fn close(self) -> bool {
         let Self {

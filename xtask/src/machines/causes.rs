@@ -21,6 +21,7 @@ use crate::Outcome;
 use crate::process;
 use crate::tally::Tally;
 use judge::Judged;
+pub(super) use judge::{OF_THIS_MACHINE, adds_up};
 pub(crate) use provoke::run as inside;
 pub(crate) use table::section;
 

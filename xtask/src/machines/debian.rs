@@ -91,7 +91,7 @@ impl Apt {
         let text = format!(
             "Dir::State \"{state}\";\nDir::State::status \"{}\";\nDir::Cache \"{cache}\";\n\
              APT::Architecture \"{architecture}\";\nAPT::Architectures {{ \"{architecture}\"; }};\n\
-             APT::Sandbox::User \"root\";\n",
+             APT::Sandbox::User \"root\";\nAcquire::http::Timeout \"30\";\nAcquire::Retries \"2\";\n",
             status.display()
         );
         fs::write(&configuration, text)?;

@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What must hold of a machine that nobody has touched (`--short`).
+//! What must hold of what a machine printed.
 
 use linerate_knowledge as knowledge;
 use serde_json::Value;
 
 use super::nic::NICS;
-use super::results::{Finding, Results, findings, setting};
-use crate::tally::Tally;
-
-/// Checks one machine.
-pub(crate) fn check(results: &Results, tally: &mut Tally) {
-    let name = results.nic.name;
-    let mut check = |what: &str, result| tally.check(&format!("{name}: {what}"), result);
-    check("steps", steps(results));
-    check("documents", documents(results));
-    check("driver", driver(results));
-    let inspect = results.document("inspect").unwrap_or_default();
-    let features = setting(&inspect, "ethtool -k");
-    for step in CHECKS {
-        let found = results.document(step).map(|document| findings(&document));
-        let found = found.and_then(|found| {
-            possible(&found, features)?;
-            few_and_of_this_chip(&found, results.nic.driver)
-        });
-        check(step, found);
-    }
-}
+use super::results::{Finding, Results};
 
 /// No finding switches a feature of the guest's interface that cannot be switched.
-fn possible(found: &[Finding], features: Option<&Value>) -> Result<(), String> {
+pub(super) fn possible(found: &[Finding], features: Option<&Value>) -> Result<(), String> {
     let state = |name: &str| features.and_then(|all| all[name].as_str());
     for one in found {
         for command in one.said.split("ethtool -K eth0 ").skip(1) {
@@ -71,7 +51,7 @@ pub(super) fn steps(results: &Results) -> Result<String, String> {
 }
 
 /// Each that a command printed can be read, and is of that command.
-fn documents(results: &Results) -> Result<String, String> {
+pub(super) fn documents(results: &Results) -> Result<String, String> {
     for (step, kind) in DOCUMENTS {
         let document = results.document(step)?;
         if document["kind"] != kind {
@@ -82,7 +62,7 @@ fn documents(results: &Results) -> Result<String, String> {
 }
 
 /// The guest's interface has the driver that it must have, wherever it is named.
-fn driver(results: &Results) -> Result<String, String> {
+pub(super) fn driver(results: &Results) -> Result<String, String> {
     let expected = results.nic.driver;
     for (step, host) in [
         ("inspect", 0),
@@ -140,8 +120,6 @@ const WITHOUT_A_CHIP: [&str; 8] = [
 ];
 
 const MOST: usize = 3;
-
-const CHECKS: [&str; 2] = ["check-from-guest", "check-from-host"];
 
 /// Steps that print a document, and its kind.
 const DOCUMENTS: [(&str, &str); 11] = [

@@ -259,4 +259,4 @@ fn connect(socket: &Path, emulator: &mut Server) -> Result<UnixStream, String> {
 /// Where the host waits for files.
 const FILES: u16 = 5300;
 /// A board boots in 3 s on an idle machine, a PC in 10 s.
-const BOOT: Duration = Duration::from_secs(180);
+const BOOT: Duration = Duration::from_secs(300);

@@ -25,6 +25,17 @@ pub(crate) fn in_namespaces(program: &Path, words: &[String]) -> Command {
     command
 }
 
+/// Why this host does not allow such namespaces with a tap, as in a container without the capabilities.
+pub(super) fn forbidden() -> Option<String> {
+    let attempt = format!("mount -t sysfs sysfs /sys && ip tuntap add {TAP} mode tap");
+    let mut command = in_namespaces(Path::new("sh"), &["-c".to_owned(), attempt]);
+    match process::run(&mut command, Duration::from_secs(60)) {
+        Ok(ended) if ended.status.success() => None,
+        Ok(ended) => Some(last_line(&ended.stderr).to_owned()),
+        Err(why) => Some(why),
+    }
+}
+
 /// Makes the tap in this namespace, and shows its interfaces below `/sys`.
 pub(crate) fn open() -> Result<(), String> {
     let address = format!("{HOST}/24");

@@ -180,7 +180,7 @@ fn seen(results: &Results, cause: &Cause) -> Result<(), String> {
 }
 
 /// sent = received + lost, and lost = the stages + the rest.
-fn adds_up(document: &Value) -> Result<(), String> {
+pub(in crate::machines) fn adds_up(document: &Value) -> Result<(), String> {
     let list = |name: &str| document[name].as_array().cloned().unwrap_or_default();
     for test in list("tests") {
         let count = |key: &str| test[key].as_i64();
@@ -266,7 +266,7 @@ fn in_tables(document: &Value, nic: &Nic) -> Result<(), String> {
 }
 
 /// What other work on this machine causes, and is rightly reported.
-const OF_THIS_MACHINE: [&str; 4] = [
+pub(in crate::machines) const OF_THIS_MACHINE: [&str; 4] = [
     "sender-limited",
     "sender-had-no-processor",
     "receiver-had-no-processor",
