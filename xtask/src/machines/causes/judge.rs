@@ -128,12 +128,7 @@ fn mistakes(results: &Results, cause: &Cause, document: &Value) -> Vec<String> {
 
 /// It was set up, measured and undone.
 fn steps(results: &Results, cause: &Cause) -> Result<(), String> {
-    let document = results.json("causes.json")?;
-    let all = document["steps"]
-        .as_array()
-        .ok_or("causes.json: no steps")?;
-    let step = all.iter().find(|step| step["name"] == cause.name);
-    let step = step.ok_or("it was not provoked")?;
+    let step = results.json(&format!("{}.steps", cause.name))?;
     // 4: measured, but not at the requested rate.
     let is_right = |key: &str| step[key] == 0 || key == "measured" && step[key] == 4;
     let mut keys = ["set", "inspected", "measured", "undone"].into_iter();
