@@ -33,8 +33,11 @@ pub(crate) struct Judged {
 
 impl Judged {
     pub(super) fn of(nic: &'static Nic, cause: &'static Cause, directory: &Path) -> Self {
-        let not_here = cause.why_not_on(nic).map(str::to_owned);
         let results = Results::of(nic, directory);
+        let was_provoked = !results.file(&format!("{}.steps", cause.name)).is_empty();
+        let why = cause.why_not_on(nic);
+        let why = why.or((!was_provoked).then_some("not measured"));
+        let not_here = why.map(str::to_owned);
         let of = |kind: &str| results.document(&format!("{}.{kind}", cause.name));
         let measure = of("explained").or_else(|_| of("measure"));
         let document = measure.as_ref().cloned().unwrap_or_default();

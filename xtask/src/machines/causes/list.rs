@@ -297,6 +297,7 @@ pub(super) const CAUSES: [Cause; 21] = [
     )
     .two_processors()
     .by("linerate udp HOST -R -b 200M -t 3")
+    // No rule says it yet: an emulator that waits for its own processor loses the ticks that would show it.
     .first(&["interrupts-on-a-busy-processor"]),
 ];
 
