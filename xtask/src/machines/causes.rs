@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `machines --causes [--cause NAME]... [--write] [--kept] [NIC...]`: known causes on real drivers. Each NIC is booted once;
-//! each cause that it can have is set up there, measured as a person would, and undone. Judged is what was named first,
+//! `machines --causes [--cause NAME]... [--write] [--kept] [NIC...]`: known causes on real drivers. Each NIC is booted once for each
+//! hardware that they need; each cause that it can have is set up there, measured as a person would, and undone. Judged is what was named first,
 //! which counters increased, whether the ledger adds up, and whether `inspect` shows the setting. `--kept` boots none, and
 //! explains the runs that are there again.
 
@@ -9,11 +9,14 @@ mod list;
 mod provoke;
 mod table;
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use super::guest::Hardware;
 use super::image::{self, Image};
 use super::nic::{Board, NICS, Nic};
 use super::{Options, boot, missing, missing_for, place};
@@ -38,8 +41,13 @@ pub(crate) struct Cause {
     undo_on_host: &'static str,
     /// What a person runs: in the guest, without its options of output.
     measure: &'static str,
+    /// The guest's, and queues of its NIC.
+    processors: u32,
+    queues: u32,
     /// NICs that cannot have it, and why.
     not_on: &'static [(&'static str, &'static str)],
+    /// The only NICs that can have it; any if there is none.
+    only_on: &'static [&'static str],
     /// Causes of findings of which one must come first.
     first: &'static [&'static str],
     /// Nothing needs to be named: the setting does no harm here.
@@ -59,8 +67,19 @@ impl Cause {
     }
 
     fn why_not_on(&self, nic: &Nic) -> Option<&'static str> {
+        if !self.only_on.is_empty() && !self.only_on.contains(&nic.name) {
+            return Some("has no second queue to switch off");
+        }
         let mut not_on = self.not_on.iter();
         not_on.find(|(name, _)| *name == nic.name).map(|of| of.1)
+    }
+
+    fn hardware(&self) -> Hardware {
+        Hardware {
+            processors: self.processors,
+            queues: self.queues,
+            ..Hardware::default()
+        }
     }
 }
 
@@ -125,10 +144,10 @@ fn named(name: &str) -> Result<&'static Cause, String> {
     })
 }
 
-/// Whether it came to its end.
+/// Boots once for each hardware that causes need. Whether all came to their end.
 fn booted(
     nic: &'static Nic,
-    causes: &[&Cause],
+    causes: &[&'static Cause],
     options: &Options,
     directory: &Path,
     tally: &mut Tally,
@@ -143,13 +162,43 @@ fn booted(
         board => options.binary(board)?,
     };
     let image: Image = image::image(nic.board, &of_guest, &place().join("cache"))?;
-    fs::create_dir_all(directory)?;
-    let names: Vec<&str> = causes.iter().map(|cause| cause.name).collect();
-    let mode = format!("--inside={}", names.join(","));
-    let booted = boot(nic, &image, &ours, directory, &mode);
-    let is_right = booted.is_ok();
-    tally.check(nic.name, booted);
+    let new = directory.with_extension("new");
+    let mut is_right = true;
+    for names in of_one_machine(nic, causes) {
+        let mode = format!("--inside={}", names.join(","));
+        let booted = boot(nic, &image, &ours, &new, &mode);
+        replace(&new, directory).map_err(|why| format!("{}: {why}", new.display()))?;
+        is_right &= booted.is_ok();
+        tally.check(nic.name, booted);
+    }
     Ok(is_right)
+}
+
+/// The names of those that `nic` can have, by the hardware that they need.
+fn of_one_machine(nic: &Nic, causes: &[&'static Cause]) -> Vec<Vec<&'static str>> {
+    let mut all: BTreeMap<(u32, u32), Vec<&str>> = BTreeMap::new();
+    for cause in causes {
+        if cause.why_not_on(nic).is_none() {
+            let hardware = (cause.processors, cause.queues);
+            all.entry(hardware).or_default().push(cause.name);
+        }
+    }
+    all.into_values().collect()
+}
+
+/// Moves what a boot left to what others left: one cause can be provoked again.
+fn replace(new: &Path, kept: &Path) -> io::Result<()> {
+    fs::create_dir_all(kept)?;
+    for entry in fs::read_dir(new)? {
+        let entry = entry?;
+        let to = kept.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => drop(fs::remove_dir_all(&to)),
+            false => drop(fs::remove_file(&to)),
+        }
+        fs::rename(entry.path(), to)?;
+    }
+    fs::remove_dir(new)
 }
 
 /// What this program concludes from runs that are there.

@@ -19,6 +19,9 @@ use crate::process::Server;
 #[derive(Debug)]
 pub(crate) struct Hardware {
     pub(crate) memory_mib: u32,
+    pub(crate) processors: u32,
+    /// Pairs of queues of a NIC that can have several; its tap must have been made for them.
+    pub(crate) queues: u32,
     /// The rest of the kernel's command line.
     pub(crate) kernel_words: String,
     /// The rest of the emulator's.
@@ -29,6 +32,8 @@ impl Default for Hardware {
     fn default() -> Self {
         Self {
             memory_mib: 512,
+            processors: 1,
+            queues: 1,
             kernel_words: String::new(),
             emulator_words: Vec::new(),
         }
@@ -186,13 +191,15 @@ fn arguments(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) ->
         hardware.kernel_words
     );
     let memory = format!("{}M", hardware.memory_mib);
+    let processors = hardware.processors.to_string();
     let file = |name: &str| directory.join(name).display().to_string();
     let path = |path: &Path| path.display().to_string();
     let serial = format!("unix:{},server=on,wait=off", file("serial"));
     let console = format!("file:{}", file("console"));
     let mut arguments: Vec<String> = match image.board {
         Board::Pc => {
-            let device = format!("{},netdev=n0", nic.name);
+            let (of_tap, of_device) = queues(hardware.queues);
+            let device = format!("{},netdev=n0{of_device}", nic.name);
             let mut words = vec![
                 "-M",
                 "q35",
@@ -209,7 +216,7 @@ fn arguments(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) ->
             words
                 .chain([
                     "-netdev".into(),
-                    format!("{tap},id=n0"),
+                    format!("{tap},id=n0{of_tap}"),
                     "-device".into(),
                     device,
                 ])
@@ -226,7 +233,7 @@ fn arguments(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) ->
         ["-append", &kernel],
         ["-serial", &serial],
         ["-serial", &console],
-        ["-smp", "1"],
+        ["-smp", &processors],
         ["-m", &memory],
         ["-display", "none"],
         ["-monitor", "none"],
@@ -235,6 +242,17 @@ fn arguments(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) ->
     arguments.push("-no-reboot".into());
     arguments.extend(hardware.emulator_words.iter().cloned());
     arguments
+}
+
+/// Words of a tap and a virtio NIC with this many pairs: a vector for each queue, one for settings, one for control.
+fn queues(pairs: u32) -> (String, String) {
+    match pairs {
+        1 => (String::new(), String::new()),
+        _ => (
+            format!(",queues={pairs}"),
+            format!(",mq=on,vectors={}", 2 * pairs + 2),
+        ),
+    }
 }
 
 fn connect(socket: &Path, emulator: &mut Server) -> Result<UnixStream, String> {

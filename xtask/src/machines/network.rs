@@ -38,11 +38,18 @@ pub(super) fn forbidden() -> Option<String> {
 
 /// Makes the tap in this namespace, and shows its interfaces below `/sys`.
 pub(crate) fn open() -> Result<(), String> {
+    open_with(1)
+}
+
+/// The same with as many queues.
+pub(crate) fn open_with(queues: u32) -> Result<(), String> {
     let address = format!("{HOST}/24");
+    let mut tap = vec!["ip", "tuntap", "add", TAP, "mode", "tap"];
+    tap.extend((queues > 1).then_some("multi_queue"));
     for words in [
         vec!["mount", "-t", "sysfs", "sysfs", "/sys"],
         vec!["ip", "link", "set", "lo", "up"],
-        vec!["ip", "tuntap", "add", TAP, "mode", "tap"],
+        tap,
         vec!["ip", "address", "add", &address, "dev", TAP],
         vec!["ip", "link", "set", TAP, "up"],
     ] {

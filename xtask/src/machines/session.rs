@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::guest::Guest;
+use super::guest::{Guest, Hardware};
 use super::image::Image;
 use super::network;
 use super::nic::Nic;
@@ -56,15 +56,16 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Boots `nic` at the tap of this namespace.
+    /// Boots `nic` in this hardware at the tap of this namespace.
     pub(super) fn boot(
         nic: &Nic,
         image: &Image,
+        hardware: &Hardware,
         linerate: &Path,
         directory: &Path,
     ) -> Result<Self, String> {
-        network::open()?;
-        let guest = Guest::boot(nic, image, directory)?;
+        network::open_with(hardware.queues)?;
+        let guest = Guest::boot_with(nic, image, hardware, directory)?;
         Ok(Self::of(guest, linerate, directory))
     }
 

@@ -75,6 +75,7 @@ impl Machine {
             memory_mib: self.memory_mib,
             kernel_words: self.kernel_words.to_owned(),
             emulator_words: words.map(|word| (*word).to_owned()).collect(),
+            ..Hardware::default()
         }
     }
 

@@ -23,6 +23,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "rx_pause_frames" "frames" "pause frames that this end received" "ethtool -I -a {interface}"
     "rx_pause_frames_per_second" "1/s" "how often the partner stopped this end" ""
     "pause_tx" "" "whether this end sends pause frames: on, off" "ethtool -a {interface}"
+    "nothing_arrived" "" "whether a test lost every packet; no if it is not known" "iperf3 --json"
     "pause_known" "" "whether the state of flow control is known" "ethtool -a {interface}"
     "pause_rx" "" "whether this end obeys its partner's pause frames: on, off" "ethtool -a {interface}"
     "pause_offered" "" "the pause modes that this end offers, in ethtool's words" "ethtool {interface}"
@@ -39,6 +40,11 @@ pub(super) const KNOWN: &[Known] = names! {
 };
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    facts.add_to_run("nothing_arrived", false, "no test");
+    for test in evidence.record.tests() {
+        let nothing = test.loss_ratio.is_some_and(|ratio| ratio > ALL);
+        facts.add_to_test(&test.id, "nothing_arrived", nothing, "the test's account");
+    }
     let plateaus = silicon::Plateaus::of_record(evidence.record);
     for place in vantages(evidence) {
         fifo::collect(&place, facts);
@@ -47,6 +53,9 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         silicon::collect(&place, &plateaus, facts);
     }
 }
+
+/// As `loss_ratio` in the rules about packets of which none arrives.
+const ALL: f64 = 0.99;
 
 #[cfg(test)]
 mod tests;

@@ -57,6 +57,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "sndbuf_limited_ratio" "ratio" "of the time in which TCP had something to send, that in which its send buffer was full" "ss -ti"
     "app_limited_ratio" "ratio" "of the test's time, that in which the sending program gave TCP nothing to send" "ss -ti"
     "control_limited_ratio" "ratio" "of the test's time, that in which TCP had something to send, and neither the receiver's window nor its send buffer was full: its congestion control or the path decided" "ss -ti"
+    "receive_window_is_capped" "" "whether TCP waited for a window that net.ipv4.tcp_rmem limits to less than 64 KiB, for most of the time; no if it is not known" "ss -ti; sysctl net.ipv4.tcp_rmem"
     "zero_windows_per_second" "1/s" "how often the receiver announced a window of zero" "nstat -az TcpExtTCPToZeroWindowAdv"
     "memory_available_ratio" "ratio" "available memory, of the total" "cat /proc/meminfo"
     "allocation_failures" "events" "packets dropped, or buffers refused, because no memory was available at once" "nstat -az TcpExtPFMemallocDrop; dmesg | grep 'allocation failure'"
@@ -66,6 +67,7 @@ pub(super) const KNOWN: &[Known] = names! {
 };
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    window::capped(evidence, facts);
     for place in vantages(evidence) {
         buffer::collect(&place, facts);
         absorb::collect(&place, facts);

@@ -33,8 +33,11 @@ pub(crate) struct Judged {
 
 impl Judged {
     pub(super) fn of(nic: &'static Nic, cause: &'static Cause, directory: &Path) -> Self {
-        let not_here = cause.why_not_on(nic).map(str::to_owned);
         let results = Results::of(nic, directory);
+        let was_provoked = !results.file(&format!("{}.steps", cause.name)).is_empty();
+        let why = cause.why_not_on(nic);
+        let why = why.or((!was_provoked).then_some("not measured"));
+        let not_here = why.map(str::to_owned);
         let of = |kind: &str| results.document(&format!("{}.{kind}", cause.name));
         let measure = of("explained").or_else(|_| of("measure"));
         let document = measure.as_ref().cloned().unwrap_or_default();
@@ -128,12 +131,7 @@ fn mistakes(results: &Results, cause: &Cause, document: &Value) -> Vec<String> {
 
 /// It was set up, measured and undone.
 fn steps(results: &Results, cause: &Cause) -> Result<(), String> {
-    let document = results.json("causes.json")?;
-    let all = document["steps"]
-        .as_array()
-        .ok_or("causes.json: no steps")?;
-    let step = all.iter().find(|step| step["name"] == cause.name);
-    let step = step.ok_or("it was not provoked")?;
+    let step = results.json(&format!("{}.steps", cause.name))?;
     // 4: measured, but not at the requested rate.
     let is_right = |key: &str| step[key] == 0 || key == "measured" && step[key] == 4;
     let mut keys = ["set", "inspected", "measured", "undone"].into_iter();

@@ -12,7 +12,10 @@ const fn cause(name: &'static str, set: &'static str, undo: &'static str) -> Cau
         undo,
         undo_on_host: "",
         measure: "linerate check HOST --quick",
+        processors: 1,
+        queues: 1,
         not_on: &[],
+        only_on: &[],
         first: &[],
         or_nothing: false,
         dies_at: &[],
@@ -29,6 +32,22 @@ impl Cause {
 
     const fn first(self, first: &'static [&'static str]) -> Self {
         Self { first, ..self }
+    }
+
+    const fn two_processors(self) -> Self {
+        Self {
+            processors: 2,
+            ..self
+        }
+    }
+
+    /// With two queues, of NICs that QEMU gives several.
+    const fn two_queues(self, only_on: &'static [&'static str]) -> Self {
+        Self {
+            queues: 2,
+            only_on,
+            ..self
+        }
     }
 
     const fn or_nothing(self) -> Self {
@@ -65,7 +84,7 @@ impl Cause {
 }
 
 /// Every cause; the first is none.
-pub(super) const CAUSES: [Cause; 19] = [
+pub(super) const CAUSES: [Cause; 21] = [
     cause("untouched", "", "").or_nothing(),
     cause(
         "smallest-ring",
@@ -74,9 +93,11 @@ pub(super) const CAUSES: [Cause; 19] = [
     )
     .by("linerate udp HOST -R -b 30M -t 3")
     .first(&["receive-ring-too-small"])
-    .or_nothing()
+    .dies_at(&["rx-ring"])
     .seen(&[("ethtool -g", "RX.current", "64")])
     .not_on(&[
+        ("e1000e", NO_OVERFLOW),
+        ("i82559er", NO_OVERFLOW),
         ("rtl8139", "8139cp has a fixed ring"),
         ("virtio-net-pci", "QEMU's queues have a fixed size"),
         ("sabrelite", "fec has a fixed ring"),
@@ -85,7 +106,10 @@ pub(super) const CAUSES: [Cause; 19] = [
         .on_host("ip link set dev tap0 mtu 9000", "ip link set dev tap0 mtu 1500")
         .by("linerate udp HOST -R -b 5M -l 4000 -t 3")
         .first(&["mtu-mismatch"])
-        .or_nothing(),
+        .not_on(&[
+            ("virtio-net-pci", TAKES_LONG_FRAMES),
+            ("vmxnet3", TAKES_LONG_FRAMES),
+        ]),
     cause(
         "vlan-offload-off",
         "ethtool -K eth0 rxvlan off; sleep 4",
@@ -252,7 +276,33 @@ pub(super) const CAUSES: [Cause; 19] = [
         // An emulator that is short of time loses the guest's ticks: what kept the processor busy before the test is not seen.
         "processor-full",
     ]),
+    cause(
+        "one-queue-of-two",
+        "ethtool -L eth0 combined 1; sleep 2",
+        "ethtool -L eth0 combined 2; sleep 2",
+    )
+    .two_processors()
+    .two_queues(&["virtio-net-pci"])
+    .by("linerate udp HOST -R -P 4 -b 200M -l 200 -t 3")
+    .first(&["fewer-queues-than-possible"])
+    .seen(&[("ethtool -l", "Combined.current", "1")]),
+    // Processor 1 takes the card's interrupts and runs another program; processor 0 is idle.
+    cause(
+        "irq-on-busy-cpu",
+        "for n in $(grep -E 'eth0|virtio0-' /proc/interrupts | cut -d: -f1); do \
+         cat /proc/irq/$n/smp_affinity >/run/irq-$n; echo 2 >/proc/irq/$n/smp_affinity || true; done; \
+         taskset 2 sh -c 'while :; do :; done' >/dev/null 2>&1 & echo $! >/run/burner; sleep 2",
+        "kill $(cat /run/burner); for n in $(cd /run; ls -d irq-* | cut -d- -f2); do \
+         cat /run/irq-$n >/proc/irq/$n/smp_affinity || true; done; sleep 1",
+    )
+    .two_processors()
+    .by("linerate udp HOST -R -b 200M -t 3")
+    // No rule says it yet: an emulator that waits for its own processor loses the ticks that would show it.
+    .first(&["interrupts-on-a-busy-processor"]),
 ];
+
+const NO_OVERFLOW: &str = "QEMU's model takes no frame for which there is no descriptor";
+const TAKES_LONG_FRAMES: &str = "QEMU's model takes frames above the MTU, and nothing is lost";
 
 const NO_OFFLOADS: &[(&str, &str)] = &[
     ("i82559er", "e100 has no VLAN offload"),

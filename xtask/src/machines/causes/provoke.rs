@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sets causes up in a guest, one after the other, measures each, and undoes it.
 
+use std::fs;
 use std::path::Path;
 
 use serde_json::json;
@@ -11,7 +12,7 @@ use crate::machines::nic::Nic;
 use crate::machines::session::Session;
 use crate::machines::steps::{At, addressed};
 
-/// All causes of `names`, in the namespaces that were made for it; results and `causes.json` are in `directory`.
+/// All causes of `names`, in the namespaces that were made for it; results and `NAME.steps` are in `directory`.
 ///
 /// # Errors
 /// The machine cannot be booted, or answers no more.
@@ -22,21 +23,19 @@ pub(crate) fn run(
     directory: &Path,
     names: &str,
 ) -> Result<(), String> {
-    let mut session = Session::boot(nic, image, linerate, directory)?;
+    let causes: Vec<&Cause> = names.split(',').map(named).collect::<Result<_, _>>()?;
+    // All of a boot need the same.
+    let hardware = causes.first().ok_or("no cause")?.hardware();
+    let mut session = Session::boot(nic, image, &hardware, linerate, directory)?;
     session.serve_on_the_host("linerate serve --bind HOST")?;
     // Links and modules of the boot settle.
     session.shell(At::Guest, "settle", "sleep 5")?;
-    let ended = names
-        .split(',')
-        .filter_map(|name| named(name).ok())
-        .filter(|cause| cause.why_not_on(nic).is_none())
-        .try_for_each(|cause| provoked(&mut session, cause));
-    let fetched = session.fetch();
-    session.keep("causes.json")?;
-    ended.and(fetched)
+    let mut causes = causes.into_iter();
+    let ended = causes.try_for_each(|cause| provoked(&mut session, cause, directory));
+    ended.and(session.fetch())
 }
 
-fn provoked(session: &mut Session, cause: &Cause) -> Result<(), String> {
+fn provoked(session: &mut Session, cause: &Cause, directory: &Path) -> Result<(), String> {
     let step = |kind: &str| format!("{}.{kind}", cause.name);
     let before = session.shell(At::Guest, &step("before"), STATE)?;
     let set = both(session, &step("set"), cause.set, cause.set_on_host)?;
@@ -50,8 +49,7 @@ fn provoked(session: &mut Session, cause: &Cause) -> Result<(), String> {
         "  {:<22} set {set}, measured {measured}, undone {undone}",
         cause.name
     );
-    session.done.push(json!({
-        "name": cause.name,
+    let done = json!({
         "before": before,
         "set": set,
         "inspected": inspected,
@@ -59,8 +57,9 @@ fn provoked(session: &mut Session, cause: &Cause) -> Result<(), String> {
         "measured": measured,
         "undone": undone,
         "after": after,
-    }));
-    Ok(())
+    });
+    let path = directory.join(format!("{}.steps", cause.name));
+    fs::write(&path, done.to_string()).map_err(|why| format!("{}: {why}", path.display()))
 }
 
 /// In the guest and on the host; the first status that is not 0.

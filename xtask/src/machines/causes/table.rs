@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The table of causes and NICs, and its section of `docs/machines.md`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use super::Judged;
@@ -32,7 +32,23 @@ pub(super) fn markdown(all: &[Judged]) -> String {
         let measure = of_cause.first().map_or("", |one| one.cause.measure);
         text += &format!("| {cause} | `{measure}` | {} |\n", cells.join(" | "));
     }
-    text + "\n" + &sum(all) + "\n"
+    text + "\n" + &sum(all) + "\n" + &absent(all)
+}
+
+/// Why cells are empty.
+fn absent(all: &[Judged]) -> String {
+    let mut by_why: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for judged in all {
+        if let Some(why) = &judged.not_here {
+            let key = (judged.cause.name, why.as_str());
+            by_why.entry(key).or_default().push(judged.nic.name);
+        }
+    }
+    let mut text = String::new();
+    for ((cause, why), nics) in by_why {
+        text += &format!("- no {cause}: {} ({why})\n", nics.join(", "));
+    }
+    text
 }
 
 fn push_new<'n>(names: &mut Vec<&'n str>, name: &'n str) {
@@ -54,13 +70,22 @@ fn cell(judged: &Judged) -> String {
     }
 }
 
+/// Causes that must be named, apart from what does no harm: a silent program would be right there.
 fn sum(all: &[Judged]) -> String {
     let here: Vec<&Judged> = all.iter().filter(|one| one.not_here.is_none()).collect();
-    let named = here.iter().filter(|one| one.is_named).count();
+    let right = |or_nothing: bool| {
+        let mut these = here.clone();
+        these.retain(|one| one.cause.or_nothing == or_nothing);
+        let named = these.iter().filter(|one| one.is_named).count();
+        (named, these.len())
+    };
+    let ((named, of), (unblamed, harmless)) = (right(false), right(true));
     let clean = here.iter().filter(|one| one.wrong.is_empty()).count();
-    let of = here.len();
     format!(
-        "The first finding is right in {named} of {of} ({} %); counters, ledger, `inspect` and undoing are right in {clean}.",
+        "Of {} cells {of} have a cause that does harm, and the first finding is right in {named} of them ({} %). {harmless} are the \
+         untouched machine or a setting that does no harm, and nothing wrong is found in {unblamed} of them. Counters, ledger, \
+         `inspect` and undoing are right in {clean}.\n",
+        here.len(),
         (100 * named).checked_div(of).unwrap_or(0)
     )
 }

@@ -52,6 +52,21 @@ fn an_overflow_is_reported_with_the_reason_why_the_partner_was_not_paused() {
     assert_eq!(overrun(&[]).findings()[0], "F10");
 }
 
+/// A FIFO never loses every frame: the card refuses them, and 8139cp counts that as missed, too.
+#[test]
+fn where_nothing_arrived_no_fifo_was_full() {
+    let fired = |lost| {
+        let test = udp("u1", 469, lost);
+        let counted = [("rx_missed_errors", lost), ("rx_packets", 469 - lost + 20)];
+        let record = run(vec![test]).counted("u1", Role::Remote, "rtnl_link_stats64", &counted);
+        record
+            .findings_with("u1", "rx-mac", lost)
+            .contains(&"F10".to_owned())
+    };
+    assert!(fired(300));
+    assert!(!fired(469));
+}
+
 /// 8139cp: the PHY offers pause on its own, and the driver does none.
 #[test]
 fn pause_that_the_driver_does_not_support_is_not_in_force() {

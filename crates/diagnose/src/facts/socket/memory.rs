@@ -104,7 +104,7 @@ fn logged(host: &Vantage<'_>) -> Option<Counted> {
     })
 }
 
-fn triple(vantage: &Vantage<'_>, key: &str) -> Option<[u64; 3]> {
+pub(super) fn triple(vantage: &Vantage<'_>, key: &str) -> Option<[u64; 3]> {
     let numbers: Option<Vec<u64>> = vantage
         .host_set_up("sysctl", key)?
         .split_whitespace()

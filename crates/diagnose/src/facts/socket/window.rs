@@ -3,8 +3,9 @@
 
 use linerate_model::output::{Phase as Load, Protocol, Test};
 
+use super::memory;
 use crate::calc::tcp_bound::bandwidth_delay_bytes;
-use crate::evidence::Source;
+use crate::evidence::{Evidence, Source};
 use crate::facts::Facts;
 use crate::facts::vantage::Vantage;
 use linerate_model::record::{Record, Side};
@@ -35,6 +36,20 @@ fn crowded(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     vantage.add(facts, "machine_full", full, source);
     let stall = if full { LONGEST_TURN } else { 0.0 };
     vantage.add(facts, "processor_stall_ratio", stall, source);
+}
+
+/// Most of the time the sender waited for a window that a setting of the receiver keeps small, as in rule S05b.
+pub(super) fn capped(evidence: &Evidence<'_>, facts: &mut Facts) {
+    let name = "receive_window_is_capped";
+    facts.add_to_run(name, false, "no test");
+    for test in evidence.record.tests() {
+        let host = Vantage::end(evidence, test, Side::Receiver).as_host();
+        let largest = memory::triple(&host, RMEM).map(|[_, _, largest]| largest);
+        let waited = test.rwnd_limited_us.zip(test.busy_time_us);
+        let waited = waited.is_some_and(|(limited, busy)| limited * 2 > busy);
+        let capped = waited && largest.is_some_and(|bytes| bytes < SMALL_BYTES);
+        facts.add_to_test(&test.id, name, capped, "TCP_INFO, net.ipv4.tcp_rmem");
+    }
 }
 
 fn used(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
@@ -130,6 +145,9 @@ fn reach(host: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     host.add(facts, "tcp_rmem_reach_ms", reach_ms, source);
 }
 
+const RMEM: &str = "net.ipv4.tcp_rmem";
+/// The window without scaling: a larger one is not a few segments.
+const SMALL_BYTES: u64 = 65_536;
 const WINDOWS: f64 = 3.0;
 /// Of what fills the link.
 const LINKS: f64 = 2.0;

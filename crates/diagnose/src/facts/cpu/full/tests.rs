@@ -48,6 +48,22 @@ fn a_full_processor_comes_first() {
     assert!(!others_were_busy.findings().contains(&"M14".to_owned()));
 }
 
+/// Where the program may not wait for the processor: a window of a few segments makes it busy with each of them.
+#[test]
+fn a_window_of_a_few_segments_comes_before_the_processor_that_it_fills() {
+    let first = |rmem, limited_us| {
+        let mut test = tcp("t1", 6e7);
+        (test.busy_time_us, test.rwnd_limited_us) = (Some(10_000_000), Some(limited_us));
+        let board = board(test, 0.01).set(Role::Remote, "sysctl", &[("net.ipv4.tcp_rmem", rmem)]);
+        board.findings().first().cloned()
+    };
+    assert_eq!(first("4096 8192 8192", 7_900_000).as_deref(), Some("S05b"));
+    let small_but_open = first("4096 8192 8192", 900_000);
+    assert_eq!(small_but_open.as_deref(), Some("M14"));
+    let large_and_not_read = first("4096 131072 6291456", 7_900_000);
+    assert_eq!(large_and_not_read.as_deref(), Some("M14"));
+}
+
 /// What is missing at the wire is not the path's where an end had no time.
 #[test]
 fn nothing_is_inferred_of_the_path_where_an_end_is_full() {
