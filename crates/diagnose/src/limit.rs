@@ -277,9 +277,16 @@ impl<'r> Limits<'r> {
         let line = line_rate(&self.record.run.hosts, test);
         let drops = self.entry(test).map(drops).unwrap_or_default();
         match test.protocol {
-            Protocol::Udp => excluded::sentence(test, line, &drops),
-            Protocol::Tcp => excluded::sentence(test, line, &[]),
+            Protocol::Udp => excluded::sentence(test, line, &drops, None),
+            Protocol::Tcp => excluded::sentence(test, line, &[], self.constant_loss_ratio(test)),
         }
+    }
+
+    /// What the searches of its direction lost of each rate alike.
+    fn constant_loss_ratio(&self, test: &Test) -> Option<f64> {
+        let knees = self.record.run.knees.iter();
+        let mut of_way = knees.filter(|knee| knee.direction == test.direction);
+        of_way.find_map(|knee| Some(knee.constant_loss.as_ref()?.loss_ratio))
     }
 
     fn at_line_rate(&self, test: &Test) -> bool {

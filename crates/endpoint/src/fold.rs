@@ -210,11 +210,11 @@ impl<'a> Fold<'a> {
         self.pairs.iter().map(|pair| self.delivered_of(pair)).sum()
     }
 
-    /// Over the time that the offered rate has. After losses a queue may have been full at the end: what it delivers
-    /// then takes longer, and so does TCP's last window.
+    /// Over the time that the offered rate has. A queue may have filled by the end: what it delivers then takes longer,
+    /// and so does TCP's last window.
     fn delivered_of(&self, pair: &Pair<'_>) -> Option<f64> {
         let rx = pair.rx?;
-        let is_complete = self.udp() && pair.lost() == Some(0);
+        let is_complete = self.udp() && pair.lost() == Some(0) && !self.left_a_queue(rx);
         // A stock receiver reports the test's length.
         let has_own_time = !self.udp() || rx.mode.is_some();
         let longer_ns = match has_own_time && !is_complete {
@@ -222,6 +222,16 @@ impl<'a> Fold<'a> {
             false => 0,
         };
         Some(rate(rx.bytes, self.duration_ns().max(longer_ns)))
+    }
+
+    /// Whether what was sent arrived over a longer time without a pause: a queue on the path filled. A pause of the
+    /// receiver or of the path also delays the end, and leaves a gap of its length.
+    fn left_a_queue(&self, rx: &RxAccount) -> bool {
+        let sent_ns = self.duration_ns();
+        let gap_ns = rx.spacing_ns.and_then(|gaps| u64::try_from(gaps.max).ok());
+        let explained_ns =
+            gap_ns.map(|gap| (sent_ns + sent_ns / 100).saturating_add(gap.saturating_mul(2)));
+        explained_ns.is_some_and(|explained| rx.duration_ns > explained)
     }
 
     fn mode(&self) -> Mode {

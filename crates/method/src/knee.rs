@@ -11,7 +11,8 @@
 //! - one trial with loss is not enough: two of up to three must lose before a rate is lossy;
 //! - a trial whose sender falls short is never a success: two of them end the search with
 //!   [`LimitedBy::Sender`], and the rate that was reached without loss is a lower bound;
-//! - a lossless rate is the offered one, not the requested one;
+//! - a lossless rate is the offered one, not the requested one; where a queue held the excess until the sender had
+//!   ended, it is the rate that arrived;
 //! - invalid trials are repeated a few times and do not count.
 //!
 //! The result is confirmed by longer trials: [`KneeSearch::next_confirmation`].
@@ -57,6 +58,8 @@ pub enum Begin {
 pub struct Trial {
     /// The offered payload rate.
     pub offered_bits_per_second: u64,
+    /// The payload rate at the receiver, over a longer time where a queue filled; `None` if no queue was seen.
+    pub arrived_bits_per_second: Option<u64>,
     pub sent_packets: u64,
     pub lost_packets: u64,
     /// The sender missed the requested rate by more than its tolerance.
@@ -68,6 +71,23 @@ pub struct Trial {
 impl Trial {
     fn loss_ratio(&self) -> f64 {
         self.lost_packets as f64 / self.sent_packets as f64
+    }
+
+    /// The share of the offered rate that did not arrive in time: lost, or still in a queue.
+    fn excess_ratio(&self) -> f64 {
+        let offered = self.offered_bits_per_second.max(1) as f64;
+        let arrived = self
+            .arrived_bits_per_second
+            .map(|rate| rate as f64 / offered);
+        self.loss_ratio().max(1.0 - arrived.unwrap_or(1.0))
+    }
+
+    /// Of an offered rate, what the path carries without a queue that grows, at this trial's loss ratio.
+    fn carried_of(&self, offered_bits_per_second: u64) -> u64 {
+        let delivered = (1.0 - self.loss_ratio()).max(f64::MIN_POSITIVE);
+        let arrived = self.arrived_bits_per_second;
+        let carried = arrived.map_or(u64::MAX, |rate| (rate as f64 / delivered) as u64);
+        offered_bits_per_second.min(carried)
     }
 }
 
@@ -174,19 +194,20 @@ impl KneeSearch {
             self.rate(asked_bits_per_second).invalid += 1;
             return;
         }
-        let loss_ratio = trial.loss_ratio();
+        let excess_ratio = trial.excess_ratio();
         let lossy = self.is_lossy(&trial);
         let offered = self.count(asked_bits_per_second, &trial);
+        let carried = trial.carried_of(offered);
         let misses = self.misses_at(asked_bits_per_second);
         let rate = self.rate(asked_bits_per_second);
         rate.misses = rate.misses.max(misses);
         match (trial.sender_limited, lossy) {
-            (false, false) => rate.pass(offered),
-            (false, true) => rate.lose(loss_ratio),
-            (true, false) => rate.fall_short(Some(offered)),
+            (false, false) => rate.pass(carried),
+            (false, true) => rate.lose(excess_ratio),
+            (true, false) => rate.fall_short(Some(carried)),
             (true, true) => {
                 rate.fall_short(None);
-                self.rate(offered).lose(loss_ratio);
+                self.rate(offered).lose(excess_ratio);
             }
         }
     }

@@ -3,25 +3,38 @@
 
 use linerate_model::output::{Protocol, Test};
 use linerate_model::record::Side;
-use linerate_model::units::format::{BIT_RATES, with_unit};
+use linerate_model::units::format::{BIT_RATES, percent, with_unit};
 
 use super::drops::Drop;
 use super::processors::{busiest, nearly_full};
 use crate::facts::paces_itself;
 
 /// For example: "not the processors (busiest 61 %) or the line rate (12 % of it): that leaves …".
-pub(super) fn sentence(test: &Test, line: Option<f64>, drops: &[Drop<'_>]) -> String {
+/// A share of packets that every rate loses is not ruled out, however few TCP had to retransmit.
+pub(super) fn sentence(
+    test: &Test,
+    line: Option<f64>,
+    drops: &[Drop<'_>],
+    constant_loss_ratio: Option<f64>,
+) -> String {
     let excluded: Vec<_> = [
         processors(test),
         socket(drops),
         queues(test, drops),
         link(test, line),
-        retransmitted(test),
+        retransmitted(test).filter(|_| constant_loss_ratio.is_none()),
     ]
     .into_iter()
     .flatten()
     .collect();
-    let rest = rest(test);
+    let lost = constant_loss_ratio.filter(|_| test.retransmits > Some(0));
+    let lost = lost.map(|ratio| {
+        format!(
+            "the loss of {} % of the packets at any rate, ",
+            percent(ratio)
+        )
+    });
+    let rest = format!("{}{}", lost.unwrap_or_default(), rest(test));
     match excluded.split_last() {
         None => format!("no counter of either end could be read: {rest}, or anything else"),
         Some((only, [])) => format!("not {only}: that leaves {rest}"),

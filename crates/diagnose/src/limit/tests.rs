@@ -440,6 +440,30 @@ fn many_retransmits_accuse_the_path_a_few_do_not() {
     assert_eq!(of_best(&record, &best, None).limit, Limit::Unknown);
 }
 
+/// A search showed that each rate loses a share: few retransmitted segments do not rule out that TCP waits for them.
+#[test]
+fn a_loss_at_any_rate_is_not_ruled_out() {
+    let mut best = tcp(1.13e9);
+    best.retransmits = Some(2);
+    let why = |record: &Record| of_best(record, &best, None).why;
+    let mut record = wire(10_000_000_000);
+    assert!(why(&record).contains("or loss (2 segments retransmitted)"));
+    record.run.knees = vec![Knee {
+        direction: best.direction,
+        constant_loss: Some(linerate_model::output::ConstantLoss {
+            loss_ratio: 0.0005,
+            ..Default::default()
+        }),
+        ..Knee::default()
+    }];
+    let why = why(&record);
+    assert!(
+        why.contains("that leaves the loss of 0.0500 % of the packets at any rate, a window"),
+        "{why}"
+    );
+    assert!(!why.contains("or loss"), "{why}");
+}
+
 #[test]
 fn the_unknown_says_what_was_looked_at() {
     let cause = of_best(&wire(10_000_000_000), &tcp(1.13e9), None);

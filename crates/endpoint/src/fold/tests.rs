@@ -144,6 +144,34 @@ fn a_queue_that_drains_after_the_load_takes_its_time() {
     assert_eq!(test.delivered_bits_per_second, Some(19.2e6));
 }
 
+/// A queue that holds all that the path did not carry delivers it in time, without a gap; a receiver that was held up
+/// leaves one.
+#[test]
+fn a_queue_that_lost_nothing_takes_its_time_as_well() {
+    let one = One {
+        sent: 4000,
+        lost: 0,
+        sending_ns: SECOND_NS,
+        flow_ns: SECOND_NS * 5 / 4,
+        unsent: 0,
+    };
+    let delivered = |gap_ns: u64| {
+        let gaps = Quantiles {
+            max: gap_ns as i64,
+            ..Quantiles::default()
+        };
+        let rx = RxAccount {
+            spacing_ns: Some(gaps),
+            ..rx(&one)
+        };
+        let test = folded(vec![tx(&one)], vec![rx], None);
+        assert_eq!(test.offered_bits_per_second, Some(32e6));
+        test.delivered_bits_per_second
+    };
+    assert_eq!(delivered(SECOND_NS / 1000), Some(25.6e6));
+    assert_eq!(delivered(SECOND_NS / 4), Some(32e6));
+}
+
 /// Each stream's quantiles are relative to a base of its own.
 #[test]
 fn the_delay_is_that_of_the_slowest_stream() {

@@ -258,12 +258,28 @@ const SUFFICIENT_TRIALS: usize = 3;
 fn meaning(asked_bits_per_second: u64, test: &Test) -> Trial {
     Trial {
         offered_bits_per_second: test.offered_bits_per_second.unwrap_or(0.0) as u64,
+        arrived_bits_per_second: queued_bits_per_second(test),
         sent_packets: test.sent_packets.unwrap_or(0),
         lost_packets: test.lost_packets.unwrap_or(0),
         sender_limited: test.fell_short_of(asked_bits_per_second as f64),
         valid: test.valid && test.sent_packets.is_some() && test.lost_packets.is_some(),
     }
 }
+
+/// The delivered rate of a test whose packets arrived over a longer time than they were sent in: a queue held them.
+/// Where some were lost, the edges of that time are less certain.
+fn queued_bits_per_second(test: &Test) -> Option<u64> {
+    let (offered, delivered) = (
+        test.offered_bits_per_second?,
+        test.delivered_bits_per_second?,
+    );
+    let loss_ratio = test.lost_packets? as f64 / test.sent_packets?.max(1) as f64;
+    let certain = if loss_ratio > 0.0 { QUEUED_RATIO } else { 1.0 };
+    (delivered < offered * (1.0 - loss_ratio) * certain).then_some(delivered as u64)
+}
+
+/// What arrives in time of a rate that fills a queue, at most.
+const QUEUED_RATIO: f64 = 0.95;
 
 #[cfg(test)]
 mod tests {
@@ -325,6 +341,65 @@ mod tests {
             (1448, "loss")
         );
         assert_eq!(knee.test_ids.len(), knee.trials as usize);
+    }
+
+    /// Recorded: `check --lab --quick --fault rate=50M:1M`, the rates that arrived by hand where none were lost. 48.5
+    /// Mbit/s of payload pass; the queue carries more for as long as these trials are.
+    #[test]
+    fn a_queue_is_not_a_rate() {
+        let recorded = [
+            (44_049_583, 571, 0, 44.1e6),
+            (88_099_166, 1141, 0, 48.5e6),
+            (176_198_332, 1873, 497, 48.5e6),
+            (106_263_892, 927, 0, 48.5e6),
+            (48_500_000, 1256, 0, 48.5e6),
+        ];
+        let begin = Begin::Around {
+            start: recorded[0].0,
+            from: M / 10,
+            to: 1_000_000 * M,
+        };
+        let mut search = Search::new(
+            Direction::Down,
+            Scope {
+                begin,
+                resolution_ratio: 0.1,
+                trials_max: 4,
+                payload_bytes: 1448,
+                goal_loss_ratio: 0.0,
+                trial_ms: 150,
+                confirm_ms: Some(300),
+            },
+        );
+        let mut asked = Vec::new();
+        for (number, (_, sent, lost, delivered)) in recorded.into_iter().enumerate() {
+            let step = search.next_step().unwrap();
+            asked.push(step);
+            let seconds = step.confirm_ms.map_or(0.15, |ms| ms as f64 / 1e3);
+            let test = Test {
+                duration_s: seconds,
+                offered_bits_per_second: Some((sent * 1448 * 8) as f64 / seconds),
+                delivered_bits_per_second: Some(delivered),
+                sent_packets: Some(sent),
+                lost_packets: Some(lost),
+                ..path(step.bits_per_second, number)
+            };
+            search.feed(step, &test);
+        }
+        let confirmed = asked.last().unwrap();
+        assert_eq!(confirmed.confirm_ms, Some(300), "{asked:?}");
+        assert!(
+            (43 * M..49 * M).contains(&confirmed.bits_per_second),
+            "{asked:?}"
+        );
+        let knee = search.knee();
+        assert!(
+            knee.confirmation.as_ref().unwrap().is_confirmed(),
+            "{knee:?}"
+        );
+        let rate = knee.lossless_bits_per_second.unwrap();
+        assert!((43e6..=48.5e6).contains(&rate), "{knee:?}");
+        assert_eq!(search.next_step(), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::bound::loss_upper95;
 pub struct Confirmation {
     /// The outcome of the last one.
     pub outcome: Outcome,
-    /// The payload rate that it offered.
+    /// The payload rate that it offered, or that arrived of it where a queue held the excess.
     pub offered_bits_per_second: u64,
     /// The number of packets that it sent.
     pub sent_packets: u64,
@@ -26,6 +26,8 @@ pub struct Confirmation {
     /// The number of confirming trials.
     pub trials: u32,
     asked_bits_per_second: u64,
+    /// Lost, or still in a queue when the sender had ended.
+    excess_ratio: f64,
     /// Of the trials, those that lost more than the goal allows.
     losses: u32,
     /// What they show; `None` if there is none.
@@ -52,9 +54,8 @@ impl Confirmation {
     /// The rate that arrived (RFC 9971, forwarding rate), where more was lost than by accident: a queue carried the
     /// search's short trials.
     fn forwarded(&self) -> Option<u64> {
-        let lost_ratio = self.lost_packets as f64 / self.sent_packets.max(1) as f64;
-        let forwarded = self.offered_bits_per_second as f64 * (1.0 - lost_ratio);
-        (lost_ratio >= GROSS_LOSS_RATIO).then_some(forwarded as u64)
+        let forwarded = self.offered_bits_per_second as f64 * (1.0 - self.excess_ratio);
+        (self.excess_ratio >= GROSS_LOSS_RATIO).then_some(forwarded as u64)
     }
 }
 
@@ -121,6 +122,10 @@ impl KneeSearch {
         let last = self.confirmation;
         let lost = outcome == Outcome::Loss;
         let offered = trial.offered_bits_per_second.min(asked_bits_per_second);
+        let offered = match lost {
+            true => offered,
+            false => trial.carried_of(offered),
+        };
         let loss_ratio_upper95 = loss_upper95(trial.lost_packets, trial.sent_packets)
             .filter(|_| outcome != Outcome::Invalid);
         let before = last.and_then(|last| last.refuted);
@@ -138,6 +143,7 @@ impl KneeSearch {
             loss_ratio_upper95,
             trials: last.map_or(0, |last| last.trials) + 1,
             asked_bits_per_second,
+            excess_ratio: trial.excess_ratio(),
             losses: last.map_or(0, |last| last.losses) + u32::from(lost),
             refuted: if lost { Some(refuted) } else { before },
         });
@@ -213,6 +219,7 @@ mod tests {
             let accident = u64::from(rng.chance(self.accident_ratio)) * 8;
             let noise = (sent as f64 * self.loss_ratio * 2.0 * rng.unit()).round() as u64;
             Trial {
+                arrived_bits_per_second: None,
                 offered_bits_per_second: offered,
                 sent_packets: sent,
                 lost_packets: (beyond.ceil() as u64 + accident + noise).min(sent),
@@ -305,6 +312,7 @@ mod tests {
     fn a_confirmed_rate_is_below_the_lossy_one() {
         let mut search = KneeSearch::new(config(0.0));
         let clean = |offered: u64| Trial {
+            arrived_bits_per_second: None,
             offered_bits_per_second: offered,
             sent_packets: 10_000,
             lost_packets: 0,
@@ -316,6 +324,7 @@ mod tests {
         }
         let first = search.next_confirmation().unwrap();
         let late = Trial {
+            arrived_bits_per_second: None,
             lost_packets: 1,
             sender_limited: true,
             ..clean(first / 2)
@@ -337,6 +346,7 @@ mod tests {
             let packets = |bits: f64| (bits / (1448.0 * 8.0)) as u64;
             let excess = asked.saturating_sub(423 * M) as f64 * seconds - 4e6;
             Trial {
+                arrived_bits_per_second: None,
                 offered_bits_per_second: asked,
                 sent_packets: packets(asked as f64 * seconds),
                 lost_packets: packets(excess.max(0.0)),

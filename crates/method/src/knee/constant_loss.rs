@@ -149,6 +149,7 @@ mod tests {
             };
             let lost = poisson(rng, (sent - beyond) as f64 * self.ratio).min(sent - beyond);
             Trial {
+                arrived_bits_per_second: None,
                 offered_bits_per_second: rate,
                 sent_packets: sent,
                 lost_packets: (lost + beyond + few).min(sent),

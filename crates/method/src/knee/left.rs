@@ -42,6 +42,7 @@ fn trial(rate: u64, capacity: u64, sender: u64) -> Trial {
     let offered = rate.min(sender);
     let lost_ratio = offered.saturating_sub(capacity) as f64 / offered.max(1) as f64;
     Trial {
+        arrived_bits_per_second: None,
         offered_bits_per_second: offered,
         sent_packets: PACKETS,
         lost_packets: (PACKETS as f64 * lost_ratio).ceil() as u64,

@@ -9,8 +9,9 @@ pub(super) struct Rate {
     pub(super) lost: u32,
     pub(super) fell_short: u32,
     pub(super) invalid: u32,
-    loss_ratio_max: f64,
-    /// The highest rate that a passed trial offered here.
+    /// Lost, or still in a queue when the sender had ended.
+    excess_ratio_max: f64,
+    /// The highest rate that a passed trial offered here, or that arrived of it where a queue held the excess.
     pub(super) offered: Option<u64>,
     /// The rate that a sender without loss reached when this one was requested.
     reached: Option<u64>,
@@ -46,9 +47,9 @@ impl Rate {
         self.offered = self.offered.max(Some(offered));
     }
 
-    pub(super) fn lose(&mut self, loss_ratio: f64) {
+    pub(super) fn lose(&mut self, excess_ratio: f64) {
         self.lost += 1;
-        self.loss_ratio_max = self.loss_ratio_max.max(loss_ratio);
+        self.excess_ratio_max = self.excess_ratio_max.max(excess_ratio);
     }
 
     pub(super) fn fall_short(&mut self, reached: Option<u64>) {
@@ -75,13 +76,13 @@ impl Rate {
 
     /// The forwarded rate of the worst trial.
     pub(super) fn forwarded(&self) -> u64 {
-        (self.bits_per_second as f64 * (1.0 - self.loss_ratio_max.min(1.0))) as u64
+        (self.bits_per_second as f64 * (1.0 - self.excess_ratio_max.min(1.0))) as u64
     }
 
     /// Whether the loss is too high for an accident: the search continues below at once, and the rate is repeated
     /// only if it becomes the edge of the bracket.
     pub(super) fn gross(&self) -> bool {
-        self.loss_ratio_max >= GROSS_LOSS_RATIO
+        self.excess_ratio_max >= GROSS_LOSS_RATIO
     }
 }
 

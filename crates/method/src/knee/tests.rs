@@ -37,6 +37,7 @@ impl Link {
         let accident = u64::from(self.rng.chance(self.accident_ratio)) * 8;
         let by_curve = (sent_packets as f64 * (self.curve)(offered)).ceil() as u64;
         Trial {
+            arrived_bits_per_second: None,
             offered_bits_per_second: offered,
             sent_packets,
             lost_packets: (by_curve + accident).min(sent_packets),
@@ -80,6 +81,7 @@ fn search(config: KneeConfig, link: &mut Link) -> Knee {
 fn a_stopped_search_confirms_what_it_has_once() {
     let mut search = KneeSearch::new(config(around(1000)));
     let trial = |asked: u64, lost_packets| Trial {
+        arrived_bits_per_second: None,
         offered_bits_per_second: asked,
         sent_packets: 1000,
         lost_packets,
@@ -238,6 +240,7 @@ fn field_report_000_is_read_as_its_author_did() {
         (400, 4_601, 68_965),
     ];
     let trial = |&(rate, lost_packets, sent_packets): &(u64, u64, u64)| Trial {
+        arrived_bits_per_second: None,
         offered_bits_per_second: rate * M,
         sent_packets,
         lost_packets,
@@ -303,6 +306,7 @@ fn a_goal_above_zero_tolerates_its_loss() {
 /// Nothing lost; the sender did what it could.
 fn clean(offered: u64, sender_limited: bool) -> Trial {
     Trial {
+        arrived_bits_per_second: None,
         offered_bits_per_second: offered,
         sent_packets: 1000,
         lost_packets: 0,
@@ -372,6 +376,7 @@ fn a_wide_resolution_guesses_one_step_below() {
     search.feed(
         1000 * M,
         Trial {
+            arrived_bits_per_second: None,
             lost_packets,
             ..clean(1000 * M, false)
         },
@@ -406,6 +411,7 @@ proptest! {
             let lost = above(rate, threshold * M) * 1e6;
             let lost_packets = lost.ceil() as u64 + u64::from(rng.chance(accident));
             search.feed(rate, Trial {
+            arrived_bits_per_second: None,
                 offered_bits_per_second: rate, sent_packets: 1_000_000, lost_packets, sender_limited: false, valid: true,
             });
         }
@@ -431,6 +437,7 @@ proptest! {
             let by_limit = (above(offered, limit * M) * sent_packets as f64).ceil() as u64;
             let one = u64::from(accident && rng.chance(0.1));
             search.feed(rate, Trial {
+            arrived_bits_per_second: None,
                 offered_bits_per_second: offered, sent_packets, lost_packets: by_limit + one, sender_limited: offered < rate, valid: true,
             });
         }
@@ -451,7 +458,8 @@ proptest! {
         for (sender_limited, lost_packets, share) in results {
             let Some(rate) = search.next_rate() else { break };
             let offered = if sender_limited { (rate as f64 * share) as u64 } else { rate };
-            search.feed(rate, Trial { offered_bits_per_second: offered, sent_packets: 1000, lost_packets, sender_limited, valid: true });
+            search.feed(rate, Trial {
+            arrived_bits_per_second: None, offered_bits_per_second: offered, sent_packets: 1000, lost_packets, sender_limited, valid: true });
             if lost_packets == 0 {
                 clean.push((offered, sender_limited));
             }
@@ -470,7 +478,8 @@ proptest! {
         for (sender_limited, valid, lost_packets, offered) in results {
             let Some(rate) = search.next_rate() else { break };
             prop_assert!((10 * M..=2000 * M).contains(&rate) || offered < 10 * M || rate < 10 * M);
-            search.feed(rate, Trial { offered_bits_per_second: offered.min(rate), sent_packets: 1000, lost_packets, sender_limited, valid });
+            search.feed(rate, Trial {
+            arrived_bits_per_second: None, offered_bits_per_second: offered.min(rate), sent_packets: 1000, lost_packets, sender_limited, valid });
             fed += 1;
         }
         prop_assert!(search.next_rate().is_none() && fed <= 60);

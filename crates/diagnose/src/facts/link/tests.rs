@@ -452,6 +452,7 @@ fn what_the_lab_s_own_wire_does_is_no_fault_of_the_path() {
     assert_eq!(wired(420), ["L21"]);
     assert_eq!(wired(150), ["L21"], "the others are not known apart");
     assert_eq!(wired(40), ["L13"]);
+    assert_eq!(searched_over_a_wire(), ["L13", "L21b"]);
     // Nothing was counted around its two tests: each lost its share of what the wire lost, and the rest elsewhere.
     let tests = ["t1", "t2"].map(|id| Test {
         group: id.to_owned(),
@@ -485,6 +486,52 @@ fn what_the_lab_s_own_wire_does_is_no_fault_of_the_path() {
             .iter()
             .all(|rule| rules.iter().any(|named| named == rule)),
         "{rules:?}"
+    );
+}
+
+/// What is found where a search lost packets at 50 Mbit/s, and its flood overloaded the wire: what the path did comes
+/// first.
+fn searched_over_a_wire() -> Vec<String> {
+    let chance = [3, 190, 55, 12, 301, 88, 40, 7];
+    let trial = |id: &str, offered: f64, arrives: f64| Test {
+        group: id.to_owned(),
+        ..lossy(id, offered, offered * arrives, 11, &chance)
+    };
+    let tests = vec![trial("t1", 5e7, 0.99), trial("t2", 2e9, 0.4)];
+    let flood = tests[1].lost_packets.unwrap();
+    let mut record = run(tests);
+    record.run.kind = "check".to_owned();
+    record.run.lab_wire = vec![linerate_model::output::LabWire {
+        overload_drops: flood,
+        ..Default::default()
+    }];
+    let own = |record: Record, (id, drops): (&str, u64)| {
+        record
+            .counted(id, Role::Local, "lab wire", &[("up_overload_drops", drops)])
+            .counted(id, PEER, "/proc/net/snmp", &[("UdpInCsumErrors", 0)])
+    };
+    let record = [("t1", 0), ("t2", flood)].into_iter().fold(record, own);
+    record.judged_at("wire").0
+}
+
+/// A queue of 1 MB before 50 Mbit/s: 150 and 300 ms of 62 Mbit/s, of which the rest arrived after the sender had ended.
+#[test]
+fn what_a_queue_delivers_later_is_above_no_ceiling() {
+    let chance = [3, 190, 55, 12, 301, 88, 40, 7];
+    let late = |id: &str, offered: f64, arrives: f64| Test {
+        delivered_bits_per_second: Some(48.5e6),
+        ..lossy(id, offered, offered * arrives, 11, &chance)
+    };
+    let record = run(vec![late("t1", 62e6, 0.96), late("t2", 120e6, 0.8)]);
+    let (_, facts) = record.judged_at("wire");
+    let ceilings = facts.list().iter();
+    let ceilings = ceilings.filter(|fact| fact.name == "path_ceiling_bits_per_second");
+    let ceilings: Vec<f64> = ceilings.filter_map(|fact| fact.value.number()).collect();
+    // With 42 bytes of headers on 1470.
+    assert_eq!(ceilings.len(), 2);
+    assert!(
+        ceilings.iter().all(|rate| (49.8e6..50.0e6).contains(rate)),
+        "{ceilings:?}"
     );
 }
 

@@ -73,7 +73,10 @@ impl<'r> Load<'r> {
         let sent = test.sent_packets.filter(|sent| *sent > 0)? as f64;
         let share = |packets: f64| (packets / sent).min(1.0);
         let all = Carried::of_payload(test, test.offered_bits_per_second?)?;
-        let passed = all.times(1.0 - share(lost_on_wire(test, facts)?));
+        let on_wire = lost_on_wire(test, facts)?;
+        let passed = all
+            .times(1.0 - share(on_wire))
+            .times(in_time(test, on_wire));
         // What the lab's own wire lost never came to the path.
         let own = facts.of_test(&test.id, "lab_wire_drops").unwrap_or(0.0);
         let offered = all.times(1.0 - share(own));
@@ -125,6 +128,18 @@ fn lost_on_wire(test: &Test, facts: &Facts) -> Option<f64> {
     (least >= most * CERTAIN).then_some(most)
 }
 
+/// The share that arrived while the sender sent, of what arrived: where the wire lost packets, a queue before it was
+/// full, and delivered the rest later. What a slow reader holds up did pass.
+fn in_time(test: &Test, lost_on_wire: f64) -> f64 {
+    let share = || {
+        let (lost, sent) = (test.lost_packets? as f64, test.sent_packets? as f64);
+        let arrived = test.offered_bits_per_second? * (1.0 - lost / sent.max(1.0));
+        let share = test.delivered_bits_per_second? / arrived;
+        (lost > 0.0 && lost_on_wire >= lost * CERTAIN && share < LATE).then_some(share)
+    };
+    share().unwrap_or(1.0)
+}
+
 const ETHERNET_BYTES: u32 = 14;
 const IPV4_BYTES: u32 = 20;
 const IPV6_BYTES: u32 = 40;
@@ -133,6 +148,8 @@ const UDP_BYTES: u32 = 8;
 const TCP_BYTES: u32 = 32;
 /// Over Ethernet and IPv4 with timestamps, where it is not known.
 const MSS_BYTES: u32 = 1448;
+/// The share that arrives in time, at most, where a queue was full: a pause at either edge hides a tenth.
+const LATE: f64 = 0.9;
 /// Of what the wire may have lost, the share that it lost for certain.
 const CERTAIN: f64 = 0.5;
 /// Offers whose ratio has a logarithm above this were different.
