@@ -197,11 +197,11 @@ impl Target {
         environment
     }
 
-    /// For `cargo test`, where source files keep their names.
-    pub(crate) fn test_environment(&self, emulator: &str) -> Vec<(String, String)> {
+    /// For `cargo test`, where source files keep their names. Without an emulator this machine runs the tests.
+    pub(crate) fn test_environment(&self, emulator: Option<&str>) -> Vec<(String, String)> {
         let nowhere = Place::default();
         let mut environment = self.environment(&nowhere);
-        environment.push(self.variable("RUNNER", emulator));
+        environment.extend(emulator.map(|program| self.variable("RUNNER", program)));
         environment
     }
 
