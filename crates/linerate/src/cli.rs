@@ -41,6 +41,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use crate::exit::Exit;
 use crate::output::{Color, Surroundings, ascii};
+use crate::panicked;
 use args::{Cli, Command, ManArgs, TcpArgs, UdpArgs};
 use linerate_endpoint::TestPlan;
 use linerate_model::failure::Failure;
@@ -52,6 +53,7 @@ use target::Target;
 
 /// Runs the command that the process was started with; the exit code.
 pub fn main() -> u8 {
+    panicked::ends_the_process();
     let words: Vec<OsString> = std::env::args_os().collect();
     let json = asks_for_json(&words);
     let words = match translated(words) {

@@ -27,4 +27,5 @@ pub mod exit;
 mod history;
 mod input;
 mod output;
+mod panicked;
 pub mod store;

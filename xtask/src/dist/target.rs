@@ -173,7 +173,7 @@ impl Target {
             triple: self.triple,
             profile,
             options: self.options(),
-            environment: &self.environment(place),
+            environment: &self.environment(place, self.without_unwinding()),
         })
     }
 
@@ -185,8 +185,8 @@ impl Target {
         }
     }
 
-    fn environment(&self, place: &Place) -> Vec<(String, String)> {
-        let flags = format!("{}{}", self.flags(), build::remapped_paths(place));
+    fn environment(&self, place: &Place, more: &str) -> Vec<(String, String)> {
+        let flags = format!("{}{more}{}", self.flags(), build::remapped_paths(place));
         let mut environment = vec![self.variable("RUSTFLAGS", &flags)];
         match self.linker {
             Linker::RustLld => environment.push(self.variable("LINKER", "rust-lld")),
@@ -200,7 +200,7 @@ impl Target {
     /// For `cargo test`, where source files keep their names. Without an emulator this machine runs the tests.
     pub(crate) fn test_environment(&self, emulator: Option<&str>) -> Vec<(String, String)> {
         let nowhere = Place::default();
-        let mut environment = self.environment(&nowhere);
+        let mut environment = self.environment(&nowhere, "");
         environment.extend(emulator.map(|program| self.variable("RUNNER", program)));
         environment
     }
@@ -219,6 +219,18 @@ impl Target {
             Linker::Zig => "-Ctarget-feature=+crt-static -Clink-self-contained=no \
                             --cfg=libc_unstable_musl_v1_2"
                 .to_owned(),
+        }
+    }
+
+    /// What is shipped ends at a panic (profile `dist`), so it needs no tables to unwind by: a ninth of its size. Tests unwind.
+    /// The script is named from the workspace, where cargo links, so that every directory has the same options.
+    fn without_unwinding(&self) -> &'static str {
+        match self.triple.starts_with("x86_64") {
+            true => {
+                " -Cforce-unwind-tables=no -Clink-arg=--no-eh-frame-hdr \
+                 -Clink-arg=-Txtask/src/dist/no-unwinding.ld"
+            }
+            false => " -Cforce-unwind-tables=no",
         }
     }
 

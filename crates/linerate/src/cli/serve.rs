@@ -9,13 +9,16 @@ use std::process;
 use super::args::ServeArgs;
 use super::{plan, session};
 use crate::exit::Exit;
+use crate::panicked::{Again, AtPanic};
 use linerate_endpoint::{ServeOptions, token};
 use linerate_linux::daemon::{self, Detached};
 use linerate_model::failure::Failure;
 
 /// Runs the command.
 pub(super) fn run(args: &ServeArgs) -> Exit {
-    let mut background = match args.daemon.then(Detached::enter).transpose() {
+    // One that replaces a server that panicked is where that one was.
+    let detaches = args.daemon && !Again::has_happened();
+    let mut background = match detaches.then(Detached::enter).transpose() {
         Ok(background) => background,
         Err(error) => {
             let failure = Failure::measuring("start a process in the background", error);
@@ -41,11 +44,16 @@ fn served(args: &ServeArgs, background: &mut Option<Detached>) -> Result<(), Fai
     };
     let interrupt = session::interrupt()?;
     let _named = args.pidfile.as_deref().map(PidFile::create).transpose()?;
+    // Before a daemon changes its directory, in which names are looked up again.
+    let mut again = (!args.one_off).then(Again::of_this_process);
     let mut ready = || {
         announce(&options);
         if let Some(background) = background {
             // What cannot be closed stays open: the server runs.
             let _open = background.ready();
+        }
+        if let Some(again) = again.take() {
+            again.at_a_panic();
         }
     };
     linerate_endpoint::serve(&options, &mut ready, &interrupt)
@@ -71,7 +79,10 @@ fn announce(options: &ServeOptions) {
 
 /// A file with this process's id, removed at the end.
 #[derive(Debug)]
-struct PidFile(PathBuf);
+struct PidFile {
+    name: PathBuf,
+    _removed: AtPanic,
+}
 
 impl PidFile {
     fn create(name: &Path) -> Result<Self, Failure> {
@@ -89,14 +100,19 @@ impl PidFile {
         let name = std::path::absolute(name).map_err(wrong)?;
         let mut file = File::create(&name).map_err(wrong)?;
         writeln!(file, "{}", process::id()).map_err(wrong)?;
-        Ok(Self(name))
+        let gone = name.clone();
+        let removed = AtPanic::undo(move || drop(fs::remove_file(gone)));
+        Ok(Self {
+            name,
+            _removed: removed,
+        })
     }
 }
 
 impl Drop for PidFile {
     fn drop(&mut self) {
         // It may have been removed already.
-        let _gone = fs::remove_file(&self.0);
+        let _gone = fs::remove_file(&self.name);
     }
 }
 

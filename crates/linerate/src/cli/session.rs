@@ -38,6 +38,7 @@ use super::sample_log::SampleLog;
 use super::target::Target;
 use crate::exit::Exit;
 use crate::output::{Color, Console, Form, Surroundings};
+use crate::panicked::AtPanic;
 use crate::store::{self, Beginning, Location, Store};
 use ending::exit_of;
 use linerate_endpoint::{Observer, TestOutcome, TestPlan};
@@ -64,7 +65,7 @@ pub(super) struct Session {
     progress: Progress,
     pub(super) live: Live,
     /// Held while `q` stops the test.
-    keys: Option<Keys>,
+    keys: Option<(Keys, AtPanic)>,
     /// Whether background counters and settings of the hosts have been read.
     knows_hosts: bool,
     begun: Instant,
@@ -456,14 +457,16 @@ fn watch_keys(
     terminal: Option<Foreground>,
     console: &Console,
     interrupt: &Interrupt,
-) -> Option<Keys> {
+) -> Option<(Keys, AtPanic)> {
     let terminal = terminal.filter(|_| console.redraws())?;
     let interrupt = interrupt.clone();
-    Keys::watch(terminal, move |key| {
+    let keys = Keys::watch(terminal, move |key| {
         if key.eq_ignore_ascii_case(&b'q') {
             interrupt.request(SIGTERM);
         }
-    })
+    })?;
+    let restored = AtPanic::undo(keys.restorer());
+    Some((keys, restored))
 }
 
 /// One of the engine's ways to measure.

@@ -10,12 +10,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use linerate_linux::proc;
+use linerate_linux::process::Reader;
+use linerate_linux::signal::SIGKILL;
 use linerate_linux::terminal::Foreground;
 
 use super::args::{LabShape, OutputFlags, ServerFlags};
 use super::progress::Progress;
 use super::session::{self, Session};
 use crate::exit::Exit;
+use crate::panicked::AtPanic;
 use linerate_endpoint::{PORT, token};
 use linerate_lab::{DirectionReport, Host, Isolation, Lab, LabPlan, LabToken, WireReport};
 use linerate_model::failure::Failure;
@@ -162,7 +165,10 @@ pub(super) fn plan(shape: &LabShape) -> LabPlan {
 
 /// `linerate serve` in host B; ends with its value.
 #[derive(Debug)]
-pub(super) struct Server(Child);
+pub(super) struct Server {
+    child: Child,
+    _killed: AtPanic,
+}
 
 impl Server {
     /// Starts it and waits until its port is open.
@@ -175,7 +181,14 @@ impl Server {
         command.stdin(Stdio::null()).stdout(Stdio::null());
         // Ctrl-C at a terminal stops the client only: it still asks the server for its count.
         command.process_group(0);
-        let mut server = Self(host.spawn(command).map_err(fail)?);
+        let child = host.spawn(command).map_err(fail)?;
+        let id = Reader::of(&child);
+        // It may be gone already.
+        let killed = AtPanic::undo(move || drop(id.signal(SIGKILL)));
+        let mut server = Self {
+            child,
+            _killed: killed,
+        };
         server.wait_until_open(host).map_err(fail)?;
         Ok(server)
     }
@@ -183,7 +196,7 @@ impl Server {
     fn wait_until_open(&mut self, host: &Host) -> io::Result<()> {
         let deadline = Instant::now() + START_TIMEOUT;
         while !host.enter(is_open)? {
-            if let Some(status) = self.0.try_wait()? {
+            if let Some(status) = self.child.try_wait()? {
                 return Err(io::Error::other(format!("it ended with {status}")));
             }
             if Instant::now() > deadline {
@@ -201,8 +214,8 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         // It may be gone already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -55,6 +55,15 @@ impl Keys {
         termios::tcsetattr(&stdin, OptionalActions::Now, &single).ok()?;
         Some(keys)
     }
+
+    /// What restores the mode where nothing is dropped.
+    pub fn restorer(&self) -> impl FnOnce() + Send + use<> {
+        let before = self.before.clone();
+        move || {
+            // A terminal that is gone has nothing to restore.
+            let _ = termios::tcsetattr(io::stdin(), OptionalActions::Now, &before);
+        }
+    }
 }
 
 impl Drop for Keys {
