@@ -68,7 +68,7 @@ pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
         verdicts,
         device_setup: setup::of(record),
         ledger,
-        facts: facts.list().to_vec(),
+        facts: facts.into_list(),
         findings: judged.findings,
         cannot_tell: judged.cannot_tell,
         next_commands,

@@ -39,30 +39,37 @@ pub(crate) use vantage::set_up;
 pub struct Facts {
     all: Vec<Fact>,
     by_name: BTreeMap<String, Named>,
+    /// Of which tests there are facts, in the order of their first ones.
+    tests: BTreeMap<String, u32>,
 }
 
 /// Where the facts of one name stand. A long record has thousands of them, each of its test.
 #[derive(Debug, Clone, Default)]
 struct Named {
     of_all_tests: Vec<usize>,
-    of_test: BTreeMap<String, Vec<usize>>,
+    /// The test's number and the fact's place, in this order.
+    of_test: Vec<(u32, u32)>,
 }
 
 impl Named {
-    fn add(&mut self, test: Option<&str>, at: usize) {
+    fn add(&mut self, test: Option<u32>, at: usize) {
         match test {
             None => self.of_all_tests.push(at),
-            Some(test) => self.of_test.entry(test.to_owned()).or_default().push(at),
+            Some(test) => {
+                let place = self.of_test.partition_point(|(other, _)| *other <= test);
+                self.of_test
+                    .insert(place, (test, u32::try_from(at).unwrap_or(u32::MAX)));
+            }
         }
     }
 
     /// Those that are seen from a test.
-    fn seen_from(&self, test: Option<&str>) -> impl Iterator<Item = usize> + '_ {
-        let own = test.and_then(|test| self.of_test.get(test));
-        self.of_all_tests
-            .iter()
-            .chain(own.into_iter().flatten())
-            .copied()
+    fn seen_from(&self, test: Option<u32>) -> impl Iterator<Item = usize> + '_ {
+        let first = test.map(|test| self.of_test.partition_point(|(other, _)| *other < test));
+        let own = self.of_test.iter().skip(first.unwrap_or(usize::MAX));
+        let own = own.take_while(move |(other, _)| Some(*other) == test);
+        let all = self.of_all_tests.iter().copied();
+        all.chain(own.map(|(_, at)| *at as usize))
     }
 }
 
@@ -85,9 +92,19 @@ impl Facts {
         if number.is_some_and(|number| !number.is_finite()) {
             return;
         }
+        let test = fact.test_id.as_deref().map(|id| self.number_of(id));
         let named = self.by_name.entry(fact.name.clone()).or_default();
-        named.add(fact.test_id.as_deref(), self.all.len());
+        named.add(test, self.all.len());
         self.all.push(fact);
+    }
+
+    fn number_of(&mut self, test_id: &str) -> u32 {
+        if let Some(number) = self.tests.get(test_id) {
+            return *number;
+        }
+        let number = u32::try_from(self.tests.len()).unwrap_or(u32::MAX);
+        self.tests.insert(test_id.to_owned(), number);
+        number
     }
 
     /// Adds a fact of the whole record, if its value is known.
@@ -120,6 +137,12 @@ impl Facts {
         &self.all
     }
 
+    /// The same, for good.
+    #[must_use]
+    pub fn into_list(self) -> Vec<Fact> {
+        self.all
+    }
+
     /// The fact of this name as seen from `viewpoint`: of its test, host and interface, or, where
     /// nothing so special is known, of all of them. `peer.NAME` looks from the other end of the test.
     #[must_use]
@@ -131,10 +154,9 @@ impl Facts {
                 (name, Some(*host), interface.as_deref())
             }
         };
-        let of_name = self
-            .by_name
-            .get(name)?
-            .seen_from(viewpoint.test_id.as_deref());
+        let test = viewpoint.test_id.as_deref();
+        let test = test.and_then(|id| self.tests.get(id)).copied();
+        let of_name = self.by_name.get(name)?.seen_from(test);
         let of_name = of_name.filter_map(|index| self.all.get(index));
         let seen =
             of_name.filter_map(|fact| Some((special(fact, viewpoint, host, interface)?, fact)));

@@ -10,7 +10,7 @@ pub(crate) mod log;
 mod patient;
 
 use std::env;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 use linerate_model::printable::Printable;
 use linerate_report::Detail;
@@ -164,9 +164,11 @@ impl Console {
     /// # Errors
     /// As [`Console::result`].
     pub(crate) fn document(&mut self, document: &impl Serialize) -> io::Result<()> {
-        let text = linerate_report::json::pretty(document)?;
         self.stderr.finish();
-        print(&text)
+        to_stdout(&mut |stdout| {
+            linerate_report::json::write(document, stdout)?;
+            stdout.write_all(b"\n")
+        })
     }
 
     /// One line of the stream, if stdout carries it.
@@ -314,12 +316,13 @@ pub(crate) fn pipe(bytes: &[u8]) -> io::Result<()> {
 
 /// Writes these bytes to stdout and flushes. A reader that went away is a quiet success.
 fn write(parts: &[&[u8]]) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    let mut all = parts.iter();
-    match all
-        .try_for_each(|part| stdout.write_all(part))
-        .and_then(|()| stdout.flush())
-    {
+    to_stdout(&mut |stdout| parts.iter().try_for_each(|part| stdout.write_all(part)))
+}
+
+/// The same of what is not in memory as a whole.
+fn to_stdout(write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }

@@ -150,9 +150,9 @@ impl Store {
         &self.location
     }
 
-    /// The record as it stands.
-    pub(crate) fn run(&self) -> &Run {
-        &self.run
+    /// The record as it stands, without the measurements.
+    pub(crate) fn run(&mut self) -> &mut Run {
+        &mut self.run
     }
 
     /// Appends a line to `samples.jsonl`, at once.
@@ -204,20 +204,22 @@ impl Store {
     }
 
     /// Writes the results as they are now, still marked partial.
-    pub(crate) fn checkpoint(&mut self, output: &Output) {
-        self.run.record(output);
+    pub(crate) fn checkpoint(&mut self, output: &mut Output) {
+        self.run.exchange(output);
         self.run.partial = true;
         self.write_run();
+        self.run.exchange(output);
     }
 
     /// Writes the results for good.
-    pub(crate) fn finish(&mut self, output: &Output) -> &Location {
+    pub(crate) fn finish(&mut self, output: &mut Output) -> &Location {
         self.attempt(SAMPLES, |store, _| match store.samples.take() {
             Some(file) => file.sync_all(),
             None => Ok(()),
         });
-        self.run.record(output);
+        self.run.exchange(output);
         self.write_run();
+        self.run.exchange(output);
         if let (Location::Stored(run), true) = (&self.location, self.among_others) {
             history::remember(run);
         }

@@ -24,6 +24,7 @@ pub mod daemon;
 pub mod drops;
 pub mod ethtool_features;
 pub mod file;
+pub mod heap;
 pub mod host;
 pub mod icmp;
 pub mod memory_file;

@@ -3,6 +3,7 @@
 //! version with better rules can judge an old run again.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,22 @@ impl Run {
         self.error.clone_from(&output.error);
     }
 
+    /// The same without a copy of what is long: it is exchanged with that of `output`. Exchanged again, both are as before.
+    pub fn exchange(&mut self, output: &mut Output) {
+        self.duration_s = Some(output.duration_s);
+        self.partial = output.partial;
+        self.knees = output.knees.iter().map(Knee::as_measured).collect();
+        mem::swap(&mut self.hosts, &mut output.hosts);
+        mem::swap(&mut self.tests, &mut output.tests);
+        mem::swap(&mut self.latency, &mut output.latency);
+        mem::swap(&mut self.lab_wire, &mut output.lab_wire);
+        mem::swap(&mut self.forward, &mut output.forward);
+        mem::swap(&mut self.results, &mut output.results);
+        mem::swap(&mut self.benchmarks, &mut output.benchmarks);
+        mem::swap(&mut self.experiment, &mut output.experiment);
+        mem::swap(&mut self.error, &mut output.error);
+    }
+
     /// Returns the document of the measurements, without conclusions.
     #[must_use]
     pub fn measured(&self) -> Output {
@@ -157,6 +174,13 @@ mod tests {
         taken.record(&again);
         assert_eq!(taken, run, "what a run has of a document it gives back");
         assert_eq!(run.tests, output.tests);
+        let (mut lent, mut given) = (Run::begin("udp", "0.1.0", &run.command), output.clone());
+        let before = lent.clone();
+        lent.exchange(&mut given);
+        assert_eq!((&lent, given.tests.len()), (&run, 0), "as a copy");
+        lent.exchange(&mut given);
+        assert_eq!(given, output);
+        assert_eq!((lent.tests, lent.hosts), (before.tests, before.hosts));
         let json = serde_json::to_value(&run).unwrap();
         assert_eq!(json["schema"], "linerate.run/1");
         assert!(json.get("verdicts").is_none());

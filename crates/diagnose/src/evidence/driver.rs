@@ -44,6 +44,10 @@ fn recognised(record: &Record, host: Role, interface: &str) -> Option<&'static D
         .collect();
     order::by_key(&mut names, |name| *name);
     names.dedup();
+    if names.is_empty() {
+        // All tables are megabytes, too much for a small board.
+        return None;
+    }
     let every = names.len().div_ceil(NAMES_ASKED).max(1);
     let names: Vec<&str> = names.into_iter().step_by(every).collect();
     let known = |driver: &&Driver| {

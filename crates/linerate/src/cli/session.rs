@@ -6,6 +6,7 @@ mod ending;
 mod watcher;
 mod wire;
 
+use std::mem;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -180,7 +181,7 @@ impl Session {
         let _ = self.console.event("result", result);
         self.console.row(&progress::found(result));
         self.output.results.push(result.clone());
-        self.store.checkpoint(&self.output);
+        self.store.checkpoint(&mut self.output);
     }
 
     /// Takes in another benchmark of a device.
@@ -190,7 +191,7 @@ impl Session {
             .iter()
             .for_each(|text| self.console.row(text));
         self.output.benchmarks.extend(measured.clone());
-        self.store.checkpoint(&self.output);
+        self.store.checkpoint(&mut self.output);
     }
 
     /// Takes in what the lab's wire did on its own account.
@@ -201,7 +202,7 @@ impl Session {
     /// Takes in how far an experiment is.
     pub(super) fn experiment(&mut self, record: &Experiment) {
         self.output.experiment = Some(record.clone());
-        self.store.checkpoint(&self.output);
+        self.store.checkpoint(&mut self.output);
     }
 
     /// Probes the latency of the path at rest. Against a stock server there is nothing to probe
@@ -259,7 +260,7 @@ impl Session {
         }
         self.output.latency.extend(outcome.latency);
         self.output.partial |= outcome.partial;
-        self.store.checkpoint(&self.output);
+        self.store.checkpoint(&mut self.output);
         if let Some(text) = outcome.server_output {
             self.console.say(&format!("The server's report:\n{text}"));
         }
@@ -286,9 +287,9 @@ impl Session {
         };
         let record = Record::of_run(run, samples);
         let evidence = Evidence::of(&record);
-        let counted = tests.iter().map(|test| Test {
-            counters: moved_counters(&evidence, test),
-            ..test.clone()
+        let counted = tests.into_iter().map(|test| Test {
+            counters: moved_counters(&evidence, &test),
+            ..test
         });
         counted.collect()
     }
@@ -332,18 +333,22 @@ impl Session {
 
     /// Ledger, limits and findings, from the record alone: `linerate explain` will say the same.
     fn explain(&mut self) {
-        let mut run = self.store.run().clone();
-        run.record(&self.output);
-        let record = Record::of_run(run, std::mem::take(&mut self.samples).into_samples())
+        let mut run = mem::take(self.store.run());
+        run.exchange(&mut self.output);
+        let mut record = Record::of_run(run, mem::take(&mut self.samples).into_samples())
             .with_trials(&self.output.trials);
+        let mut explanation = explain(&record, rules::embedded());
+        explanation.facts = Vec::new();
+        record.run.exchange(&mut self.output);
+        *self.store.run() = record.run;
         self.output.knees.clear();
-        explain(&record, rules::embedded()).add_to(&mut self.output, false);
+        explanation.add_to(&mut self.output, false);
     }
 
     /// Stores the run. A failure is reported and never fails the measurement.
     fn keep(&mut self) {
         self.output.run_dir = self.store.location().run_dir();
-        let location = self.store.finish(&self.output).clone();
+        let location = self.store.finish(&mut self.output).clone();
         self.output.run_dir = location.run_dir();
         // The text already has a line for a stored run.
         match location {

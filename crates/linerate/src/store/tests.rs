@@ -88,7 +88,7 @@ fn a_run_is_read_back_as_written() {
     store.latency(Phase::Up, &[(2000, 4), (4000, 1)]);
     store.latency_over_time(Phase::Idle, &[(7000, 998)]);
     store.latency_over_time(Phase::Up, &[(8000, 1900), (9000, 3800)]);
-    store.finish(&output());
+    store.finish(&mut output());
     let directory = directory(&store);
     assert_eq!(
         directory,
@@ -126,7 +126,7 @@ fn what_is_not_a_file_of_the_run_is_refused() {
     store.trial(&Trial::default());
     store.latency(Phase::Idle, &[(1000, 3)]);
     store.latency_over_time(Phase::Idle, &[(7000, 998)]);
-    store.finish(&output());
+    store.finish(&mut output());
     let directory = directory(&store);
     let elsewhere = scratch.0.join("elsewhere");
     let whole = |directory: &Path| -> io::Result<()> {
@@ -190,7 +190,7 @@ fn a_checkpoint_keeps_results_and_stays_partial() {
         &Destination::Runs(scratch.0.clone()),
         &beginning(1_795_244_700),
     );
-    store.checkpoint(&output());
+    store.checkpoint(&mut output());
     let (run, _) = read(&directory(&store)).unwrap();
     assert!(run.partial);
     assert_eq!(run.tests.len(), 1);
@@ -229,7 +229,7 @@ fn nothing_can_be_made_in_proc_or_below_a_file() {
     for parent in [PathBuf::from("/proc/linerate"), scratch.0.join("file")] {
         let mut store = Store::open(&Destination::Runs(parent.clone()), &beginning(0));
         store.sample(&sample(1));
-        store.finish(&output());
+        store.finish(&mut output());
         let (why, partial) = why(&store);
         assert!(
             why.starts_with(&format!("cannot create {}", parent.display())),
@@ -249,7 +249,7 @@ fn a_disk_that_fills_up_leaves_a_valid_partial_run() {
     store.sample(&sample(1));
     let reason = why(&store);
     store.sample(&sample(2));
-    store.finish(&output());
+    store.finish(&mut output());
     assert_eq!(why(&store), reason, "the first reason stands");
     assert!(
         reason.0.contains("samples.jsonl: No space left on device"),
@@ -278,7 +278,7 @@ fn a_disk_that_is_full_at_the_end_keeps_the_beginning() {
     let scratch = Scratch::new();
     let mut store = Store::open(&Destination::Directory(scratch.0.clone()), &beginning(0));
     symlink("/dev/full", scratch.0.join("run.json.next")).unwrap();
-    store.finish(&output());
+    store.finish(&mut output());
     assert!(why(&store).0.contains("run.json: No space left on device"));
     assert!(read(&scratch.0).unwrap().0.partial);
 }
