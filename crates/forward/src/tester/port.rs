@@ -129,6 +129,14 @@ impl TesterPort {
         let _gone = is_ready.recv();
     }
 
+    /// How many of the expected frames have arrived since [`TesterPort::begin`].
+    pub(crate) fn arrived(&self) -> u64 {
+        let (reply, answer) = mpsc::channel();
+        self.order(Order::Count(reply));
+        // `end` reports a thread that has ended.
+        answer.recv().unwrap_or(0)
+    }
+
     /// Ends counting; returns what arrived since [`TesterPort::begin`].
     ///
     /// # Errors
