@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The line to the agent in the guest, as a person would have it: ssh.
+//! The line to the agent in the guest, as a person would have it: ssh, or a shell at a serial port.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::super::guest::Guest;
 use super::super::network::GUEST;
+use super::mode;
 use crate::process::{self, last_line};
 
 /// Options of `forward`, and what must come first in its PATH.
@@ -22,10 +23,42 @@ pub(crate) struct Line {
 ///
 /// # Errors
 /// What could not be prepared.
-pub(crate) fn prepare(guest: &mut Guest, directory: &Path) -> Result<Line, String> {
-    let options = ssh(guest, directory)?;
+pub(crate) fn prepare(
+    line: mode::Line,
+    guest: &mut Guest,
+    directory: &Path,
+) -> Result<Line, String> {
+    let options = match line {
+        mode::Line::Ssh => ssh(guest, directory)?,
+        mode::Line::Serial => serial(guest)?,
+    };
     let path = directory.join("bin");
     Ok(Line { options, path })
+}
+
+/// A third port of the machine, a UART with an interrupt of its own, whose other end is a socket.
+pub(crate) fn port(directory: &Path) -> [String; 4] {
+    let socket = directory.join(SOCKET);
+    [
+        "-chardev".to_owned(),
+        format!(
+            "socket,id=agent,path={},server=on,wait=off",
+            socket.display()
+        ),
+        "-device".to_owned(),
+        "isa-serial,chardev=agent,iobase=0x3e8,irq=10".to_owned(),
+    ]
+}
+
+/// A shell at the port, with a prompt and an echo; the command is that of `docs/forwarding.md`.
+fn serial(guest: &mut Guest) -> Result<Vec<String>, String> {
+    let shell = "ln -s /opt/linerate /usr/bin/linerate && stty -F /dev/ttyS2 115200 && \
+                 { setsid sh -i </dev/ttyS2 >/dev/ttyS2 2>&1 & }";
+    in_guest(guest, "shell", shell)?;
+    let command = format!(
+        "(echo 'stty raw -echo; cat | linerate agent --stdio | cat'; cat) | socat - UNIX-CONNECT:{SOCKET}"
+    );
+    Ok(["--device-command".to_owned(), command].into())
 }
 
 /// A key of this run, a server in the guest, and an ssh that reads a configuration of this run.
@@ -76,4 +109,6 @@ fn in_guest(guest: &mut Guest, name: &str, command: &str) -> Result<(), String> 
     }
 }
 
+/// In the directory of the run, from which `forward` starts.
+const SOCKET: &str = "agent.socket";
 const SOON: Duration = Duration::from_secs(60);
