@@ -36,7 +36,7 @@ pub(crate) fn prepare(
     Ok(Line { options, path })
 }
 
-/// A console of the machine whose other end is a socket. QEMU's UARTs lose interrupts: an agent's answer stops in the middle.
+/// A console of the machine whose other end is a socket.
 pub(crate) fn port(directory: &Path) -> [String; 6] {
     let socket = directory.join(SOCKET).display().to_string();
     [
@@ -55,7 +55,7 @@ fn serial(guest: &mut Guest) -> Result<Vec<String>, String> {
                  { setsid sh -i </dev/hvc0 >/dev/hvc0 2>&1 & }";
     in_guest(guest, "shell", shell)?;
     let command = format!(
-        "(echo 'stty raw -echo; cat | linerate agent --stdio | cat'; cat) | socat - UNIX-CONNECT:{SOCKET}"
+        "(echo 'stty raw -echo; {PUMP} | linerate agent --stdio | {PUMP}'; cat) | socat - UNIX-CONNECT:{SOCKET}"
     );
     Ok(["--device-command".to_owned(), command].into())
 }
@@ -108,6 +108,8 @@ fn in_guest(guest: &mut Guest, name: &str, command: &str) -> Result<(), String> 
     }
 }
 
+/// The `cat` of busybox does not pass a request on before more follow.
+const PUMP: &str = "dd bs=4k 2>/dev/null";
 /// In the directory of the run, from which `forward` starts.
 const SOCKET: &str = "agent.socket";
 const SOON: Duration = Duration::from_secs(60);
