@@ -38,6 +38,7 @@ mod load_search;
 mod overhead;
 mod plan;
 mod probe;
+mod residual;
 mod sender;
 mod setup;
 mod subject;

@@ -16,6 +16,7 @@ use linerate_wire::frame::Side;
 use crate::account::{Account, Expected, Seen};
 use crate::frames::Frames;
 use crate::plan::Way;
+use crate::residual;
 use crate::sender::{Sent, Stream};
 use crate::tester::port::Ended;
 use crate::tester::{Tester, index};
@@ -157,7 +158,7 @@ pub(crate) fn run(
     device.inspect(|device| device.before());
     let sent = send(tester, request)?;
     device.inspect(|device| device.traffic_ended());
-    tester.pause(waits.residual_s.max(request.residual_s));
+    residual::wait(tester, &sent, waits.residual_s.max(request.residual_s));
     let counted = device.and_then(|device| device.after());
     let ended = [tester.ports[0].end()?, tester.ports[1].end()?];
     tester.check_interrupt()?;

@@ -203,7 +203,7 @@ fn device_tree(unpacked: &Unpacked) -> Result<PathBuf, String> {
 const UNUSED: [&str; 5] = ["usr/share", "usr/lib/tc", "etc", "var", "usr/include"];
 
 /// Modules of the network apart from drivers: what a person sets or provokes in a guest.
-const ALSO: [&str; 30] = [
+const ALSO: [&str; 31] = [
     "8021q",
     "act_mirred",
     "act_police",
@@ -235,6 +235,7 @@ const ALSO: [&str; 30] = [
     "udp_diag",
     "tun",
     "veth",
+    "virtio_console",
 ];
 
 const LIMIT: Duration = Duration::from_secs(120);

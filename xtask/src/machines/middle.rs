@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `machines --middle [--write] [--kept] [--binary PATH]... [MODE|NIC...]`: linerate measures a whole machine in the middle.
 //! A guest with two NICs of a kind forwards as a bridge, a router, with a flowtable or in a VLAN; its agent is asked over
-//! ssh; what is said of it is compared with what the guest itself counts.
+//! ssh, or over a serial line; what is said of it is compared with what the guest itself counts.
 
 mod agent;
 mod ground;
@@ -21,7 +21,7 @@ use super::nic::{Board, Nic};
 use super::{Options, image, network, page, place};
 use crate::Outcome;
 use crate::tally::Tally;
-use mode::{MODES, Mode};
+use mode::{Line, MODES, Mode};
 use outcome::Measured;
 
 /// Boots each pair that is asked for, judges it, and prints the table. Whether all was right.
@@ -79,7 +79,8 @@ fn measured(
     let place = place();
     let pairs = nics
         .iter()
-        .flat_map(|nic| modes.iter().map(move |mode| (*nic, *mode)));
+        .flat_map(|nic| modes.iter().map(move |mode| (*nic, *mode)))
+        .filter(|(nic, mode)| options.named || mode.line == Line::Ssh || nic.name == USUAL[0]);
     if options.kept {
         let all = pairs.map(|(nic, mode)| Measured::of(nic, mode, &place.join(name(nic, mode))));
         return Ok(all.filter(Measured::is_there).collect());
@@ -92,6 +93,10 @@ fn measured(
     let image = image::image(Board::Pc, &linerate, &place.join("cache"))?;
     let mut all = Vec::new();
     for (nic, mode) in pairs {
+        if let (Line::Serial, Some(why)) = (mode.line, super::absent(&["socat"])) {
+            tally.skip(&name(nic, mode), why);
+            continue;
+        }
         let directory = place.join(name(nic, mode));
         let booted = boot(nic, mode, &image, &linerate, &directory);
         if booted.is_ok() {

@@ -63,9 +63,8 @@ impl TesterPort {
             let hint = format!("ip link set {interface} up; then check cable and device");
             return Err(Failure::measuring(what(), why).hint(hint));
         }
-        let is_veth = link.link_kind == LinkKind::Veth;
-        let (sender, receiver, chosen) =
-            open(interface, wanted, is_veth).map_err(|why| refused::failure(interface, &why))?;
+        let (sender, receiver, chosen) = open(interface, wanted, link.link_kind)
+            .map_err(|why| refused::failure(interface, &why))?;
         let socket = || {
             PacketSender::open(interface).map_err(|why: io::Error| Failure::measuring(what(), why))
         };
@@ -129,6 +128,14 @@ impl TesterPort {
         let _gone = is_ready.recv();
     }
 
+    /// How many of the expected frames have arrived since [`TesterPort::begin`].
+    pub(crate) fn arrived(&self) -> u64 {
+        let (reply, answer) = mpsc::channel();
+        self.order(Order::Count(reply));
+        // `end` reports a thread that has ended.
+        answer.recv().unwrap_or(0)
+    }
+
     /// Ends counting; returns what arrived since [`TesterPort::begin`].
     ///
     /// # Errors
@@ -161,19 +168,28 @@ impl Drop for TesterPort {
 
 /// A veth releases a ring's frame while its bytes are still being forwarded: the next frame would
 /// overwrite it. So a ring sends there only on request.
+///
+/// A tap does the same, and refuses frames while its queue is full. AF_XDP in copy mode also sends when the receiving
+/// thread calls poll(2), which does not report a refused frame: the frame would count as lost (`xsk_poll`).
 fn open(
     interface: &str,
     wanted: &Wanted,
-    is_veth: bool,
+    kind: LinkKind,
 ) -> Result<(port::Sender, Receiver, port::Chosen), port::OpenError> {
-    let opened = port::open(interface, wanted)?;
-    if !is_veth || wanted.backend.is_some() || opened.2.send != Backend::AfPacketRing {
-        return Ok(opened);
-    }
-    drop(opened);
     let copying = Wanted {
         backend: Some(Backend::AfPacketMmsg),
         ..wanted.clone()
     };
+    if kind == LinkKind::Tap && wanted.backend.is_none() {
+        return port::open(interface, &copying);
+    }
+    let opened = port::open(interface, wanted)?;
+    let is_ring_of_a_veth = kind == LinkKind::Veth
+        && opened.2.send == Backend::AfPacketRing
+        && wanted.backend.is_none();
+    if !is_ring_of_a_veth {
+        return Ok(opened);
+    }
+    drop(opened);
     port::open(interface, &copying)
 }

@@ -17,6 +17,8 @@ use crate::account::Account;
 
 pub(super) enum Order {
     Begin(Box<Account>, Outbox<()>),
+    /// How many of the expected frames have arrived.
+    Count(Outbox<u64>),
     End(Outbox<Ended>),
 }
 
@@ -50,6 +52,10 @@ impl RxThread {
                 Ok(Order::Begin(fresh, ready)) => {
                     account = Some(fresh);
                     let _gone = ready.send(());
+                }
+                Ok(Order::Count(reply)) => {
+                    let arrived = account.as_ref().map_or(0, |one| one.latency.len());
+                    let _gone = reply.send(arrived);
                 }
                 Ok(Order::End(reply)) => {
                     self.drain(&mut account);

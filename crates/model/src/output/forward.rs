@@ -89,7 +89,7 @@ pub struct Goal {
 pub struct Waits {
     /// After the learning frames.
     pub learning_s: f64,
-    /// For residual frames.
+    /// For residual frames, at least.
     pub residual_s: f64,
     /// For the device to settle.
     pub settle_s: f64,

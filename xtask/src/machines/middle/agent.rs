@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The line to the agent in the guest, as a person would have it: ssh.
+//! The line to the agent in the guest, as a person would have it: ssh, or a shell at a serial port.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::super::guest::Guest;
 use super::super::network::GUEST;
+use super::mode;
 use crate::process::{self, last_line};
 
 /// Options of `forward`, and what must come first in its PATH.
@@ -22,10 +23,41 @@ pub(crate) struct Line {
 ///
 /// # Errors
 /// What could not be prepared.
-pub(crate) fn prepare(guest: &mut Guest, directory: &Path) -> Result<Line, String> {
-    let options = ssh(guest, directory)?;
+pub(crate) fn prepare(
+    line: mode::Line,
+    guest: &mut Guest,
+    directory: &Path,
+) -> Result<Line, String> {
+    let options = match line {
+        mode::Line::Ssh => ssh(guest, directory)?,
+        mode::Line::Serial => serial(guest)?,
+    };
     let path = directory.join("bin");
     Ok(Line { options, path })
+}
+
+/// A console of the machine whose other end is a socket.
+pub(crate) fn port(directory: &Path) -> [String; 6] {
+    let socket = directory.join(SOCKET).display().to_string();
+    [
+        "-chardev".to_owned(),
+        format!("socket,id=agent,path={socket},server=on,wait=off"),
+        "-device".to_owned(),
+        "virtio-serial-pci".to_owned(),
+        "-device".to_owned(),
+        "virtconsole,chardev=agent".to_owned(),
+    ]
+}
+
+/// A shell at the port, with a prompt and an echo; the command is that of `docs/forwarding.md`.
+fn serial(guest: &mut Guest) -> Result<Vec<String>, String> {
+    let shell = "ln -s /opt/linerate /usr/bin/linerate && until [ -c /dev/hvc0 ]; do sleep 0.1; done && \
+                 { setsid sh -i </dev/hvc0 >/dev/hvc0 2>&1 & }";
+    in_guest(guest, "shell", shell)?;
+    let command = format!(
+        "(echo 'stty raw -echo; {PUMP} | linerate agent --stdio | {PUMP}'; cat) | socat - UNIX-CONNECT:{SOCKET}"
+    );
+    Ok(["--device-command".to_owned(), command].into())
 }
 
 /// A key of this run, a server in the guest, and an ssh that reads a configuration of this run.
@@ -76,4 +108,8 @@ fn in_guest(guest: &mut Guest, name: &str, command: &str) -> Result<(), String> 
     }
 }
 
+/// The `cat` of busybox does not pass a request on before more follow.
+const PUMP: &str = "dd bs=4k 2>/dev/null";
+/// In the directory of the run, from which `forward` starts.
+const SOCKET: &str = "agent.socket";
 const SOON: Duration = Duration::from_secs(60);

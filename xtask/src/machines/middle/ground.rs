@@ -56,7 +56,9 @@ pub(crate) fn hardware(nic: &Nic) -> Hardware {
     Hardware {
         emulator_words: words.into(),
         // An emulator that waits for its processor loses ticks, which the kernel takes for a timer that does not work.
-        kernel_words: format!("ON={INSIDE} NICS=2 ALSO=virtio_pci,virtio_net no_timer_check"),
+        kernel_words: format!(
+            "ON={INSIDE} NICS=2 ALSO=virtio_pci,virtio_net,virtio_console no_timer_check"
+        ),
         ..Hardware::default()
     }
 }

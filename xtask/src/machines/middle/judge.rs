@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::expected::few_and_of_this_chip;
 use super::super::results::findings;
-use super::mode::Mode;
+use super::mode::{Line, Mode};
 use super::outcome::{Measured, count, of_device, trials};
 use crate::tally::Tally;
 
@@ -34,7 +34,11 @@ fn end(one: &Measured, document: &Value) -> Result<String, String> {
         return Err(format!("exit status {status}"));
     }
     let source = &document["forward"]["device"];
-    if source["by"] != "ssh" || !source["stopped"].is_null() {
+    let by = match one.mode.line {
+        Line::Ssh => "ssh",
+        Line::Serial => "command",
+    };
+    if source["by"] != by || !source["stopped"].is_null() {
         return Err(format!("its agent: {source}"));
     }
     let read = trials(document)
@@ -150,7 +154,7 @@ fn device(one: &Measured, document: &Value) -> Result<String, String> {
         return Err(format!("driver {}", port["driver"]));
     }
     let forward = &document["forward"];
-    let path = if one.mode.name.ends_with("bridge") {
+    let path = if one.mode.is_bridge() {
         "bridged"
     } else {
         "routed"
@@ -181,7 +185,7 @@ fn setup(document: &Value) -> Vec<String> {
 /// Beginnings of lines, and what they must contain.
 fn expected(mode: &Mode) -> impl Iterator<Item = [&'static str; 2]> {
     let lines: &[[&str; 2]] = match mode.name {
-        "bridge" | "vlan-bridge" => &[["eth0: 52:54:", "in br0"], ["eth1: 52:54:", "in br0"]],
+        _ if mode.is_bridge() => &[["eth0: 52:54:", "in br0"], ["eth1: 52:54:", "in br0"]],
         "vlan" => &[
             ["eth0.7: 52:54:", "198.18.1.1"],
             ["eth1.7: 52:54:", "198.19.1.1"],

@@ -9,6 +9,15 @@ pub(crate) struct Mode {
     pub(crate) setup: &'static str,
     /// Options of `forward`, with the frame sizes.
     pub(crate) options: &'static [&'static str],
+    pub(crate) line: Line,
+}
+
+/// The line to the agent.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum Line {
+    Ssh,
+    /// A shell at a serial port: one NIC is enough to show it.
+    Serial,
 }
 
 impl Mode {
@@ -21,21 +30,35 @@ impl Mode {
     pub(crate) fn is_tagged(&self) -> bool {
         self.options.contains(&"--vlan")
     }
+
+    pub(crate) fn is_bridge(&self) -> bool {
+        self.setup.starts_with("ip link add br0")
+    }
 }
 
+const BRIDGE: &str = "ip link add br0 type bridge && ip link set eth0 master br0 up && ip link set eth1 master br0 up && \
+                      ip link set br0 up";
+
 /// All of them, as the table has them.
-pub(crate) const MODES: [Mode; 5] = [
+pub(crate) const MODES: [Mode; 6] = [
     Mode {
         name: "bridge",
-        setup: "ip link add br0 type bridge && ip link set eth0 master br0 up && ip link set eth1 master br0 up && \
-                ip link set br0 up",
+        setup: BRIDGE,
         options: &["--sizes", "64,1518"],
+        line: Line::Ssh,
+    },
+    Mode {
+        name: "serial-bridge",
+        setup: BRIDGE,
+        options: &["--sizes", "64,1518"],
+        line: Line::Serial,
     },
     Mode {
         name: "route",
         setup: "sysctl -w net.ipv4.ip_forward=1 && ip addr add 198.18.1.1/24 dev eth0 && ip addr add 198.19.1.1/24 dev eth1 && \
                 ip link set eth0 up && ip link set eth1 up",
         options: &["--sizes", "64,1518"],
+        line: Line::Ssh,
     },
     Mode {
         name: "flowtable",
@@ -45,6 +68,7 @@ pub(crate) const MODES: [Mode; 5] = [
                 add chain inet fast forward { type filter hook forward priority 0; }; \
                 add rule inet fast forward meta l4proto udp flow add @f'",
         options: &["--sizes", "64,1518"],
+        line: Line::Ssh,
     },
     Mode {
         name: "vlan",
@@ -53,6 +77,7 @@ pub(crate) const MODES: [Mode; 5] = [
                 ip addr add 198.18.1.1/24 dev eth0.7 && ip addr add 198.19.1.1/24 dev eth1.7 && \
                 ip link set eth0.7 up && ip link set eth1.7 up",
         options: &["--sizes", "68,1518", "--vlan", "7"],
+        line: Line::Ssh,
     },
     Mode {
         name: "vlan-bridge",
@@ -60,6 +85,7 @@ pub(crate) const MODES: [Mode; 5] = [
                 ip link set eth0 master br0 up && ip link set eth1 master br0 up && ip link set br0 up && \
                 bridge vlan add vid 7 dev eth0 && bridge vlan add vid 7 dev eth1",
         options: &["--sizes", "68,1518", "--vlan", "7"],
+        line: Line::Ssh,
     },
 ];
 
@@ -75,5 +101,11 @@ mod tests {
         }
         assert!(Mode::named("vlan").is_some_and(Mode::is_tagged));
         assert!(!Mode::named("bridge").is_some_and(Mode::is_tagged));
+        let bridges = MODES.iter().filter(|mode| mode.is_bridge());
+        assert!(
+            bridges
+                .map(|mode| mode.name)
+                .eq(["bridge", "serial-bridge", "vlan-bridge"])
+        );
     }
 }

@@ -11,7 +11,7 @@ use super::super::image::Image;
 use super::super::nic::Nic;
 use super::agent::{self, Line};
 use super::ground::{self, PORTS};
-use super::mode::Mode;
+use super::mode::{self, Mode};
 use crate::process;
 
 /// Boots, measures, and keeps what the guest and linerate say in `directory`.
@@ -26,7 +26,11 @@ pub(crate) fn run(
     directory: &Path,
 ) -> Result<(), String> {
     ground::open()?;
-    let mut guest = Guest::boot_with(nic, image, &ground::hardware(nic), directory)?;
+    let mut hardware = ground::hardware(nic);
+    if mode.line == mode::Line::Serial {
+        hardware.emulator_words.extend(agent::port(directory));
+    }
+    let mut guest = Guest::boot_with(nic, image, &hardware, directory)?;
     println!("  ready {}", guest.ready);
     let ended = measured(mode, &mut guest, linerate, directory);
     // Also of what did not work.
@@ -43,7 +47,7 @@ fn measured(
     in_guest(guest, "names", NAMES)?;
     in_guest(guest, "setup", mode.setup)?;
     in_guest(guest, "links", LINKS)?;
-    let line = agent::prepare(guest, directory)?;
+    let line = agent::prepare(mode.line, guest, directory)?;
     let host = Host {
         linerate: linerate.to_owned(),
         directory: directory.to_owned(),
