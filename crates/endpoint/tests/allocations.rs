@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What carries the load of a whole test allocates nothing for its packets: a test of a hundred times as many packets has no
 //! more allocations in the threads of its streams. (`linerate_linux` has the same for its sockets.)
-#![expect(unsafe_code, reason = "an allocator that counts")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::error::Error;
 use std::net::TcpListener;
@@ -11,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
 use linerate_endpoint::{NoObserver, ServeOptions, TestPlan, run, serve};
+use linerate_linux::observed_heap::ObservedHeap;
 use linerate_linux::signal::Interrupt;
 use linerate_model::output::IoMode;
 
@@ -103,7 +102,7 @@ thread_local! {
 }
 
 /// Counts an allocation of this thread, if it is a stream's. A thread has its name a little later than its first allocation.
-fn count() {
+fn count(_bytes: usize) {
     if IS_OF_A_STREAM.get() == Some(false) {
         IS_OF_A_STREAM.set(None);
         IS_OF_A_STREAM.set(Some(is_of_a_stream()));
@@ -119,21 +118,8 @@ fn is_of_a_stream() -> bool {
     matches!(name.to_bytes(), [b't' | b'r', b'x', b'0'..=b'9', ..])
 }
 
-struct Counting;
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise about `layout` is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from `System.alloc` with this layout, as the caller promises.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: ObservedHeap = ObservedHeap {
+    allocated: count,
+    freed: |_| {},
+};

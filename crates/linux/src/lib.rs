@@ -34,6 +34,7 @@ mod netlink;
 pub mod netns;
 pub mod nft;
 pub mod nic;
+pub mod observed_heap;
 pub mod packet;
 pub mod pipe;
 pub mod port;

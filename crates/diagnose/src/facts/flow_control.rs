@@ -24,6 +24,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "rx_pause_frames_per_second" "1/s" "how often the partner stopped this end" ""
     "pause_tx" "" "whether this end sends pause frames: on, off" "ethtool -a {interface}"
     "nothing_arrived" "" "whether a test lost every packet; no if it is not known" "iperf3 --json"
+    "pause_settable" "" "whether the driver has settings of flow control; yes if it is not known" "ethtool -a {interface}"
     "pause_known" "" "whether the state of flow control is known" "ethtool -a {interface}"
     "pause_rx" "" "whether this end obeys its partner's pause frames: on, off" "ethtool -a {interface}"
     "pause_offered" "" "the pause modes that this end offers, in ethtool's words" "ethtool {interface}"

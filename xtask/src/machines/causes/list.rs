@@ -91,7 +91,7 @@ pub(super) const CAUSES: [Cause; 21] = [
         "ethtool -g eth0 | grep '^RX:' | tail -n 1 | tr -dc 0-9 >/run/ring; ethtool -G eth0 rx 64; sleep 3",
         "ethtool -G eth0 rx $(cat /run/ring); sleep 3",
     )
-    .by("linerate udp HOST -R -b 30M -t 3")
+    .by("linerate udp HOST -R -b 20M -l 64 -t 3")
     .first(&["receive-ring-too-small"])
     .dies_at(&["rx-ring"])
     .seen(&[("ethtool -g", "RX.current", "64")])
@@ -131,8 +131,8 @@ pub(super) const CAUSES: [Cause; 21] = [
     .not_on(&[("i82559er", "e100 computes no checksums")]),
     cause(
         "pause-off",
-        "ethtool -A eth0 autoneg off rx off tx off; sleep 4",
-        "ethtool -A eth0 autoneg on rx on tx on; sleep 4",
+        "ethtool -a eth0 >/run/pause; ethtool -A eth0 autoneg off rx off tx off; sleep 4",
+        "ethtool -A eth0 $(awk '/^A/ {print \"autoneg\", $2} /^RX:/ {print \"rx\", $2} /^TX:/ {print \"tx\", $2}' /run/pause); sleep 4",
     )
     .by("linerate udp HOST -R -b 5M -t 3")
     .or_nothing()

@@ -10,11 +10,18 @@ use linerate_registers::{Ability, Pause};
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     if vantage.interface.is_some() && vantage.test.is_none() {
+        vantage.add(facts, "pause_settable", is_settable(vantage), "ethtool -a");
         offers(vantage, facts);
         agreement(vantage, facts);
         longest(vantage, facts);
     }
     frames(vantage, facts);
+}
+
+/// Not where the settings were read and the driver has none of flow control. A text need not show all.
+fn is_settable(vantage: &Vantage<'_>) -> bool {
+    let was_read = !vantage.record.pasted && vantage.set_up("ethtool -i", "driver").is_some();
+    !was_read || vantage.set_up("ethtool -a", "Autonegotiate").is_some()
 }
 
 fn agreement(vantage: &Vantage<'_>, facts: &mut Facts) {
