@@ -82,23 +82,38 @@ fn driver_of(host: &Value) -> Option<&str> {
     host["interfaces"].as_array()?.first()?["driver"].as_str()
 }
 
-/// At most three above *possible*, and of those none with a change names another chip.
-pub(crate) fn few_and_of_this_chip(found: &[Finding], driver: &str) -> Result<String, String> {
-    let sure: Vec<&Finding> = found.iter().filter(|one| one.strength != "weak").collect();
-    let rules: Vec<&str> = sure.iter().map(|one| one.rule.as_str()).collect();
-    if rules.len() > MOST {
-        return Err(format!(
+/// At most three are above *possible*.
+pub(super) fn few(found: &[Finding]) -> Result<String, String> {
+    let rules = sure(found).map(|one| one.rule.as_str());
+    let rules: Vec<&str> = rules.collect();
+    match rules.len() <= MOST {
+        true => Ok(format!("above possible: {rules:?}")),
+        false => Err(format!(
             "{} above possible: {}",
             rules.len(),
             rules.join(", ")
-        ));
+        )),
     }
-    for one in sure.iter().filter(|one| one.changes) {
+}
+
+/// Above *possible*, none with a change names another chip.
+pub(super) fn of_this_chip(found: &[Finding], driver: &str) -> Result<String, String> {
+    for one in sure(found).filter(|one| one.changes) {
         if let Some(other) = other_chip(one, driver) {
             return Err(format!("{} is of {other}: {}", one.rule, one.title));
         }
     }
-    Ok(format!("above possible: {rules:?}"))
+    Ok(format!("{} above possible", sure(found).count()))
+}
+
+/// Both.
+pub(crate) fn few_and_of_this_chip(found: &[Finding], driver: &str) -> Result<String, String> {
+    of_this_chip(found, driver)?;
+    few(found)
+}
+
+fn sure(found: &[Finding]) -> impl Iterator<Item = &Finding> {
+    found.iter().filter(|one| one.strength != "weak")
 }
 
 /// The driver of another chip that a finding names.
