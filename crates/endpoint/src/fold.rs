@@ -197,12 +197,33 @@ impl<'a> Fold<'a> {
     }
 
     fn offered(&self) -> Option<f64> {
-        let base_ns = self.duration_ns();
-        let each = self
-            .pairs
-            .iter()
-            .map(|pair| pair.tx.map(|tx| rate(tx.bytes, base_ns)));
-        each.sum()
+        self.pairs.iter().map(|pair| self.offered_of(pair)).sum()
+    }
+
+    fn offered_of(&self, pair: &Pair<'_>) -> Option<f64> {
+        let tx = pair.tx?;
+        let own_ns = tx
+            .duration_ns
+            .saturating_sub(self.measured.config.limit.omit_ns);
+        Some(rate(tx.bytes, self.until(own_ns)))
+    }
+
+    /// The time in which an end counted. Where the far end vanished, this one noticed it later: then each end's own `own_ns`.
+    fn until(&self, own_ns: u64) -> u64 {
+        let took_ns = self.duration_ns();
+        match self.far_end_vanished() && own_ns > 0 {
+            true => own_ns.min(took_ns),
+            false => took_ns,
+        }
+    }
+
+    fn far_end_vanished(&self) -> bool {
+        self.ended_early() && self.measured.remote.is_none_or(|remote| remote.partial)
+    }
+
+    fn ended_early(&self) -> bool {
+        let asked_ns = self.measured.config.limit.duration_ns;
+        asked_ns.is_some_and(|asked| self.duration_ns() < asked)
     }
 
     /// The receiver's rate.
@@ -221,7 +242,7 @@ impl<'a> Fold<'a> {
             true => rx.duration_ns,
             false => 0,
         };
-        Some(rate(rx.bytes, self.duration_ns().max(longer_ns)))
+        Some(rate(rx.bytes, self.until(rx.duration_ns).max(longer_ns)))
     }
 
     /// Whether what was sent arrived over a longer time without a pause: a queue on the path filled. A pause of the
@@ -382,7 +403,7 @@ impl<'a> Fold<'a> {
             id: pair.id,
             local_port: pair.local.and_then(|stream| stream.port),
             remote_port: Some(self.measured.server.port()).filter(|_| pair.remote.is_some()),
-            offered_bits_per_second: pair.tx.map(|tx| rate(tx.bytes, self.duration_ns())),
+            offered_bits_per_second: self.offered_of(pair),
             delivered_bits_per_second: self.delivered_of(pair),
             sent_bytes: pair.tx.map(|tx| tx.bytes),
             received_bytes: pair.rx.map(|rx| rx.bytes),

@@ -231,6 +231,47 @@ fn a_receiver_counts_no_more_bytes_than_its_datagrams_have() {
     }
 }
 
+/// This end sent for 2 s and noticed after 2.3 s that the far end is gone, which had reported its first second.
+#[test]
+fn rates_of_a_test_that_broke_off_are_of_the_time_that_each_end_counted() {
+    let of = |sent: u64, sending_ns: u64| One {
+        sent,
+        lost: 0,
+        sending_ns,
+        flow_ns: sending_ns,
+        unsent: 0,
+    };
+    let plan = TestPlan {
+        duration_ms: 6000,
+        probe: false,
+        ..TestPlan::udp("peer")
+    };
+    let config = StreamConfig::of_plan(&plan, true, 1000);
+    let (whole, reported) = (of(2000, 2 * SECOND_NS), of(1000, SECOND_NS));
+    let remote = SideAccount {
+        partial: true,
+        ..side(vec![stream(0, None, Some(rx(&reported)))])
+    };
+    let test = tests(&Measured {
+        plan: &plan,
+        config: &config,
+        server: ([192, 0, 2, 1], 5201).into(),
+        own_address: None,
+        local: &side(vec![stream(0, Some(tx(&whole)), None)]),
+        remote: Some(&remote),
+        clock: None,
+        hosts: &[],
+        elapsed_ns: 2_300_000_000,
+    })
+    .remove(0);
+    let rates = [
+        test.offered_bits_per_second,
+        test.delivered_bits_per_second,
+        test.flows[0].offered_bits_per_second,
+    ];
+    assert_eq!(rates, [Some(8e6); 3]);
+}
+
 /// A far sender that reports less than arrived would hide that more was delivered than offered.
 #[test]
 fn a_far_sender_sent_what_arrived() {

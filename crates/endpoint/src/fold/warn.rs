@@ -250,7 +250,7 @@ fn one_machine(fold: &Fold<'_>) -> Option<Warning> {
 
 fn ended_early(fold: &Fold<'_>) -> Option<Warning> {
     let asked_ns = fold.measured.config.limit.duration_ns?;
-    (fold.duration_ns() < asked_ns).then(|| Warning {
+    fold.ended_early().then(|| Warning {
         id: "ended-early".to_owned(),
         text: format!(
             "ended after {:.1} s of {:.1} s",
