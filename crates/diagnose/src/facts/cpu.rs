@@ -33,7 +33,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "cpu_idle_least" "ratio" "idle share of all processors together during the test, at least: the readings enclose a longer time" "mpstat 1"
     "cpu_missing_ratio" "ratio" "share of the time of which the processors have no ticks: a virtual machine was not run" "mpstat 1"
     "an_end_is_full" "" "whether an end of the test had no idle processor time, or may have had none as its readings are further apart than the test is long; no if nothing is known, or if both are one machine" "mpstat 1"
-    "busy_before" "" "whether other programs are known to have kept 80 % of a processor busy before the test" "mpstat -P ALL 1 5"
+    "busy_with_programs" "" "whether programs are known to have taken the processors: 80 % of one before the test, or half of the busiest during it, in user mode" "mpstat -P ALL 1 5"
     "cpu_steal" "ratio" "steal: time in which the virtual machine was ready and did not run" "mpstat 1"
     "run_delay_ratio" "ratio" "share of the time that threads waited for the most contended processor; above 1 if several waited" "cat /proc/schedstat"
     "irq_vectors" "" "interrupts of the interface" "grep {interface} /proc/interrupts"

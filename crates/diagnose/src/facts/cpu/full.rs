@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether an end of a test had no processor time left: then what its rates seem to say of the path is its own. And whether
-//! its processors were taken before the test: then that one is full says nothing of what the test costs.
+//! programs took its processors: then that one is full says nothing of what packets cost.
 
 use linerate_model::output::Test;
 use linerate_model::record::Side;
@@ -15,7 +15,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     let record = evidence.record;
     // Of what no test belongs to nothing is known.
     facts.add_to_run("an_end_is_full", false, "no test");
-    facts.add_to_run("busy_before", false, "no test");
+    facts.add_to_run("busy_with_programs", false, "no test");
     for test in record.tests() {
         let ends = [Side::Sender, Side::Receiver].map(|side| Vantage::end(evidence, test, side));
         let full = !record.one_machine() && ends.iter().any(|end| may_be_full(end, test));
@@ -26,8 +26,14 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
             "/proc/stat during the test",
         );
         for end in ends {
-            let busy = before(&end).is_some_and(|share| share > TAKEN);
-            end.add(facts, "busy_before", busy, "/proc/stat before the test");
+            let before = before(&end).is_some_and(|share| share > TAKEN);
+            let busy = before || in_user_mode(&end);
+            end.add(
+                facts,
+                "busy_with_programs",
+                busy,
+                "/proc/stat before the test and during it",
+            );
         }
     }
 }
@@ -39,6 +45,13 @@ fn may_be_full(end: &Vantage<'_>, test: &Test) -> bool {
     let host = end.as_host();
     let least = Shares::of(&host).map(|shares| idle::least(&host, &shares));
     busy || least.is_some_and(|least| least < 1.0 - FULL)
+}
+
+/// Packets, and the system calls of a program that only sends or receives, cost system time and soft interrupts.
+fn in_user_mode(end: &Vantage<'_>) -> bool {
+    let shares = Shares::of(&end.as_host());
+    let user = shares.and_then(|shares| Some(shares.user(shares.busiest()?)));
+    user.is_some_and(|share| share > MOST)
 }
 
 /// By how much other programs kept the busiest processor busy in the idle interval before the test. A virtual machine that
@@ -64,6 +77,7 @@ pub(in crate::facts) fn before(end: &Vantage<'_>) -> Option<f64> {
 const FULL: f64 = 0.95;
 /// As `idle_busiest_cpu` in the rules about it.
 const TAKEN: f64 = 0.8;
+const MOST: f64 = 0.5;
 
 #[cfg(test)]
 mod tests;

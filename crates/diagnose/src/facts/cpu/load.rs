@@ -104,6 +104,10 @@ impl Shares {
         1.0 - self.of_cpu(cpu, IDLE)
     }
 
+    pub(super) fn user(&self, cpu: &str) -> f64 {
+        self.of_cpu(cpu, USER)
+    }
+
     /// All that were counted of a processor.
     pub(crate) fn ticks_of(&self, cpu: &str) -> u64 {
         self.ticks.get(cpu).map_or(0, sum)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use linerate_model::output::Role;
+use linerate_model::output::{Cpu, Role};
 
 use crate::fixtures::{Fixture, pasted, run, tcp, udp};
 use linerate_model::record::Record;
@@ -246,6 +246,19 @@ fn a_chip_at_its_limit_is_named() {
         other.run.settings[0].values = [("soc_id".to_owned(), later.to_owned())].into();
         assert!(!other.findings().contains(&"F07".to_owned()), "{later}");
     }
+    let mut full = flat.clone();
+    full.run.tests.iter_mut().for_each(|test| {
+        test.cpu.local = Some(Cpu {
+            system: 0.99,
+            busiest_cpu: 0.99,
+            ..Cpu::default()
+        });
+    });
+    let found = full.findings();
+    assert!(
+        !found.contains(&"F07".to_owned()),
+        "a processor is the limit: {found:?}"
+    );
     let growing = sweep(&[(4e8, 4e8), (4.5e8, 4.5e8)]);
     assert!(!growing.findings().contains(&"F07".to_owned()));
 }

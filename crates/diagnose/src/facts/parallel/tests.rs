@@ -177,6 +177,23 @@ fn one_flow_on_one_processor() {
     assert!(!fires(&one, "H04"), "on one machine");
 }
 
+/// The same load in user mode is a program's: an emulator, a build.
+#[test]
+fn a_processor_that_a_program_fills_is_not_full_with_packets() {
+    let mode = |mode: &str| {
+        let busy = format!("cpu0.{mode}");
+        let ticks = [
+            (busy.as_str(), 990),
+            ("cpu0.idle", 10),
+            ("cpu1.idle", 980),
+            ("cpu1.user", 20),
+        ];
+        fast(tcp("t1", 3.08e9)).counted("t1", Role::Remote, "/proc/stat", &ticks)
+    };
+    let found = ["softirq", "system", "user"].map(|one| fires(&mode(one), "H04"));
+    assert_eq!(found, [true, true, false]);
+}
+
 #[test]
 fn steering() {
     for (mask, fired) in [("3", true), ("2", false)] {

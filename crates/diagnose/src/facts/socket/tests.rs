@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use linerate_model::output::{
-    Flow, LedgerEntry, LinkKind, LossBurst, Quantiles, ReceiveBuffer, Role, Stage, Test,
+    Cpu, Flow, LedgerEntry, LinkKind, LossBurst, Quantiles, ReceiveBuffer, Role, Stage, Test,
 };
 
 use crate::evidence::Evidence;
@@ -75,6 +75,30 @@ fn causes_of_drops_at_the_socket_are_distinguished() {
         let findings = dropped(reader, false);
         assert_eq!(findings, [expected], "{findings:?}");
     }
+}
+
+/// With no processor time left a thread may wait as long as it likes: only that it did not wait shows that it slept.
+#[test]
+fn a_reader_of_a_full_end_paused_only_if_it_did_not_wait_for_a_processor() {
+    let found = |run_delay_ms: Option<u64>| {
+        let mut test = udp("t1", 100_000, 4598);
+        test.loss_bursts = vec![LossBurst {
+            packets: 1900,
+            ..LossBurst::default()
+        }];
+        test.receiver_run_delay_ns_max = run_delay_ms.map(|ms| ms * 1_000_000);
+        test.receiver_cpu_ratio_max = run_delay_ms.map(|_| 0.1);
+        test.cpu.remote = Some(Cpu {
+            system: 0.99,
+            busiest_cpu: 0.99,
+            ..Cpu::default()
+        });
+        let record = run(vec![test]).idle_busy("t1", PEER, 0.05);
+        let found = record.findings_with("t1", "rx-socket", 4598);
+        found.into_iter().find(|rule| rule.starts_with("S14"))
+    };
+    let slept = Some("S14c".to_owned());
+    assert_eq!([None, Some(150), Some(1)].map(found), [None, None, slept]);
 }
 
 #[test]
