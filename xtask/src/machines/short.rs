@@ -5,6 +5,7 @@
 //! which and how many findings are true, depend on that. What is checked on every host does not: exit codes, documents,
 //! names of driver and counters, accounts, ledgers, and that no finding is of another chip or proposes what this one cannot do.
 //! On a host that was idle also how many findings there are, and of what the first is; and each test was offered in full.
+//! What the load of a moment can change is judged of a second boot, if it is wrong in the first.
 
 use serde_json::Value;
 
@@ -33,6 +34,19 @@ pub(super) fn check(results: &Results, tally: &mut Tally) {
             document.and_then(|one| found(&one, results, &inspect, &host)),
         );
     }
+}
+
+/// What is wrong, and may be right at the next boot.
+pub(super) fn of_the_load(results: &Results) -> Option<String> {
+    let host = Host::of(results);
+    let steps = steps(results, &host).map(drop);
+    let checks = CHECKS.iter().filter(|_| host.was_idle());
+    let of_rates = |step: &&str| {
+        let found = findings(&results.document(step)?);
+        let wrong = first(&found).and(few(&found).map(drop));
+        wrong.map_err(|why| format!("{step}: {why}"))
+    };
+    checks.map(of_rates).chain([steps]).find_map(Result::err)
 }
 
 /// The host, while this machine ran.
