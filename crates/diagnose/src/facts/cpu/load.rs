@@ -129,6 +129,11 @@ impl Shares {
         self.of_cpu(cpu, SOFTIRQ)
     }
 
+    /// Of programs in user mode.
+    pub(super) fn user(&self, cpu: &str) -> f64 {
+        self.of_cpu(cpu, USER)
+    }
+
     fn of_cpu(&self, cpu: &str, names: &[&str]) -> f64 {
         let Some(kinds) = self.ticks.get(cpu) else {
             return 0.0;
