@@ -52,6 +52,8 @@ pub(crate) struct Cause {
     first: &'static [&'static str],
     /// Nothing needs to be named: the setting does no harm here.
     or_nothing: bool,
+    /// Whether it does harm depends on the load: where the run shows none, it counts with the harmless settings.
+    or_harmless: bool,
     /// Where packets die: one of these stages of the ledger must have some.
     dies_at: &'static [&'static str],
     /// Counters of the guest that must increase.
@@ -167,6 +169,7 @@ fn booted(
     for names in of_one_machine(nic, causes) {
         let mode = format!("--inside={}", names.join(","));
         let booted = boot(nic, &image, &ours, &new, &mode);
+        forget_explained(&names, directory);
         replace(&new, directory).map_err(|why| format!("{}: {why}", new.display()))?;
         is_right &= booted.is_ok();
         tally.check(nic.name, booted);
@@ -184,6 +187,13 @@ fn of_one_machine(nic: &Nic, causes: &[&'static Cause]) -> Vec<Vec<&'static str>
         }
     }
     all.into_values().collect()
+}
+
+/// What a former run was explained as is of that run.
+fn forget_explained(names: &[&str], kept: &Path) {
+    for name in names {
+        let _none = fs::remove_file(kept.join(format!("{name}.explained.stdout")));
+    }
 }
 
 /// Moves what a boot left to what others left: one cause can be provoked again.
@@ -228,3 +238,28 @@ const OF_CAUSES: [&str; 6] = [
     "virtio-net-pci",
     "sabrelite",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_run_is_not_judged_by_how_an_older_one_was_explained() {
+        let place = std::env::temp_dir().join(format!("causes-{}", std::process::id()));
+        let (new, kept) = (place.join("new"), place.join("kept"));
+        for directory in [&new, &kept] {
+            fs::create_dir_all(directory).unwrap();
+        }
+        for file in ["tbf.explained.stdout", "htb.explained.stdout", "tbf.steps"] {
+            fs::write(kept.join(file), "old").unwrap();
+        }
+        fs::write(new.join("tbf.steps"), "new").unwrap();
+        forget_explained(&["tbf"], &kept);
+        replace(&new, &kept).unwrap();
+        let read = |file: &str| fs::read_to_string(kept.join(file)).ok();
+        assert_eq!(read("tbf.steps").as_deref(), Some("new"));
+        assert_eq!(read("tbf.explained.stdout"), None);
+        assert_eq!(read("htb.explained.stdout").as_deref(), Some("old"));
+        fs::remove_dir_all(place).unwrap();
+    }
+}

@@ -17,6 +17,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "tester_limited" "" "whether the tester was near its maximum" ""
     "trial_frame_bytes" "bytes" "frame size of the trial that decided, with FCS" ""
     "trial_loss_ratio" "ratio" "frames that did not arrive, of those that were to be sent" ""
+    "device_damaged_frames" "frames" "came back with a wrong length, checksum or payload" "linerate forward <port> <port>"
     "device_flows" "" "flows that share the frames" ""
     "device_cpus" "" "processors of the device" "nproc"
     "device_busiest_cpu" "ratio" "busy share of the device's busiest processor during the trial" "mpstat -P ALL 1   # on the device"

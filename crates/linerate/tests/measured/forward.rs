@@ -7,6 +7,7 @@ mod bench;
 mod benchmarks;
 mod diagnosed;
 mod faulty;
+mod tap;
 
 use std::process::Command;
 

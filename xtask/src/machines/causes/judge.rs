@@ -23,6 +23,8 @@ pub(crate) struct Judged {
     pub(super) first: Option<String>,
     /// Whether that is right.
     pub(super) is_named: bool,
+    /// There was no harm to name.
+    pub(super) is_harmless: bool,
     /// What else is wrong.
     pub(super) wrong: Vec<String>,
     /// The program's version and the guest's kernel.
@@ -45,6 +47,7 @@ impl Judged {
         let sure = sure(&document, cause);
         let mut wrong = Vec::new();
         let (mut first, mut is_named) = (None, false);
+        let is_harmless = cause.or_nothing || cause.or_harmless && did_no_harm(&document);
         if not_here.is_none() {
             first = sure.first().map(|one| one.rule.clone());
             is_named = measure.is_ok() && is_right(&document, cause, &sure);
@@ -56,6 +59,7 @@ impl Judged {
             not_here,
             first,
             is_named,
+            is_harmless,
             wrong,
             versions: text("/tool/version").zip(text("/hosts/0/kernel")),
             date: text("/started").and_then(|time| Some(time.split('T').next()?.to_owned())),
@@ -93,22 +97,39 @@ fn sure(document: &Value, cause: &Cause) -> Vec<Finding> {
 
 /// The first finding is of the cause; or there is none, where none is needed.
 fn is_right(document: &Value, cause: &Cause, sure: &[Finding]) -> bool {
+    let or_nothing = cause.or_nothing || cause.or_harmless && did_no_harm(document);
     match sure.first() {
         None => {
-            cause.or_nothing
+            or_nothing
                 && document["error"].is_null()
                 && (cause.searches() || !mostly_lost(document))
         }
         Some(first) if cause.first.contains(&first.cause.as_str()) => true,
         // A full processor is no fault, and true of a machine that is emulated.
         Some(_) => {
-            cause.or_nothing
+            or_nothing
                 && sure.iter().all(|one| {
                     one.cause == "processor-full" || cause.first.contains(&one.cause.as_str())
                 })
         }
     }
 }
+
+/// Harm is what a run shows: packets that were lost, or less than was requested. A processor that takes interrupts next to
+/// another program does neither while it has time for both: interrupts come before programs.
+fn did_no_harm(document: &Value) -> bool {
+    let tests = document["tests"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_unharmed = |test: &Value| {
+        let rate = |name: &str| test[name].as_f64();
+        let met = rate("requested_bits_per_second").zip(rate("delivered_bits_per_second"));
+        test["lost_packets"] == 0
+            && met.is_some_and(|(requested, delivered)| delivered >= MET * requested)
+    };
+    !tests.is_empty() && tests.iter().all(is_unharmed)
+}
+
+/// As the product's `met_request`.
+const MET: f64 = 0.98;
 
 /// Most of a test did not arrive: then something must be named.
 fn mostly_lost(document: &Value) -> bool {
@@ -307,6 +328,25 @@ mod tests {
             "untouched",
             &[("receive-ring-too-small", "consistent")]
         ));
+    }
+
+    #[test]
+    fn a_cause_without_harm_needs_no_name_and_one_with_harm_does() {
+        let judged = |lost: u64, delivered: f64, found: &[Value]| {
+            let test = json!({ "requested_bits_per_second": 1e8, "delivered_bits_per_second": delivered, "lost_packets": lost });
+            let document = json!({ "error": null, "tests": [test], "findings": found });
+            let cause = named("irq-on-busy-cpu").unwrap();
+            is_right(&document, cause, &sure(&document, cause))
+        };
+        let other = json!({ "rule": "X", "cause": "receive-ring-too-small", "strength": "proven" });
+        assert!(judged(0, 1e8, &[]));
+        assert!(!judged(0, 1e8, &[other]), "something wrong is named");
+        assert!(!judged(7, 1e8, &[]), "packets were lost");
+        assert!(!judged(0, 0.6e8, &[]), "the rate was not met");
+        assert!(
+            !did_no_harm(&json!({ "tests": [] })),
+            "nothing was measured"
+        );
     }
 
     #[test]

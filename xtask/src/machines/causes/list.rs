@@ -18,6 +18,7 @@ const fn cause(name: &'static str, set: &'static str, undo: &'static str) -> Cau
         only_on: &[],
         first: &[],
         or_nothing: false,
+        or_harmless: false,
         dies_at: &[],
         moved: &[],
         seen: &[],
@@ -57,6 +58,14 @@ impl Cause {
         }
     }
 
+    /// Of a run that must lose packets or miss the requested rate before there is anything to name.
+    const fn or_harmless(self) -> Self {
+        Self {
+            or_harmless: true,
+            ..self
+        }
+    }
+
     const fn dies_at(self, dies_at: &'static [&'static str]) -> Self {
         Self { dies_at, ..self }
     }
@@ -91,7 +100,9 @@ pub(super) const CAUSES: [Cause; 21] = [
         "ethtool -g eth0 | grep '^RX:' | tail -n 1 | tr -dc 0-9 >/run/ring; ethtool -G eth0 rx 64; sleep 3",
         "ethtool -G eth0 rx $(cat /run/ring); sleep 3",
     )
-    .by("linerate udp HOST -R -b 20M -l 64 -t 3")
+    // Bursts that the ring cannot hold, at a rate that leaves the processors idle: at a high one an emulator that waits for
+    // its own processor is late as well, and then a short ring is not what loses.
+    .by("linerate udp HOST -R -b 4M/1000 -l 64 -t 3")
     .first(&["receive-ring-too-small"])
     .dies_at(&["rx-ring"])
     .seen(&[("ethtool -g", "RX.current", "64")])
@@ -276,29 +287,36 @@ pub(super) const CAUSES: [Cause; 21] = [
         // An emulator that is short of time loses the guest's ticks: what kept the processor busy before the test is not seen.
         "processor-full",
     ]),
+    // Rules that every packet passes make each costly: so the one processor that receives is the limit, at a rate that leaves
+    // this host time for the rest.
     cause(
         "one-queue-of-two",
-        "ethtool -L eth0 combined 1; sleep 2",
-        "ethtool -L eth0 combined 2; sleep 2",
+        "ethtool -L eth0 combined 1; modprobe crc32c_generic; \
+         { echo 'add table inet costly; add chain inet costly in { type filter hook prerouting priority 0; }'; \
+         for n in $(seq 1 1500); do echo \"add rule inet costly in udp dport $n counter\"; done; } | nft -f -; sleep 2",
+        "nft flush ruleset; ethtool -L eth0 combined 2; sleep 2",
     )
     .two_processors()
     .two_queues(&["virtio-net-pci"])
-    .by("linerate udp HOST -R -P 4 -b 200M -l 200 -t 3")
+    .by("linerate udp HOST -R -P 4 -b 4M -l 200 -t 8")
     .first(&["fewer-queues-than-possible"])
+    .or_harmless()
     .seen(&[("ethtool -l", "Combined.current", "1")]),
-    // Processor 1 takes the card's interrupts and runs another program; processor 0 is idle.
+    // Processor 1 takes the card's interrupts and runs another program, which leaves ksoftirqd little of it: while that waits,
+    // no interrupt processes packets there (kernel/softirq.c invoke_softirq). Processor 0 is idle.
     cause(
         "irq-on-busy-cpu",
         "for n in $(grep -E 'eth0|virtio0-' /proc/interrupts | cut -d: -f1); do \
          cat /proc/irq/$n/smp_affinity >/run/irq-$n; echo 2 >/proc/irq/$n/smp_affinity || true; done; \
-         taskset 2 sh -c 'while :; do :; done' >/dev/null 2>&1 & echo $! >/run/burner; sleep 2",
+         taskset 2 sh -c 'while :; do :; done' >/dev/null 2>&1 & echo $! >/run/burner; renice -n -10 -p $! >/dev/null; sleep 2",
         "kill $(cat /run/burner); for n in $(cd /run; ls -d irq-* | cut -d- -f2); do \
          cat /run/irq-$n >/proc/irq/$n/smp_affinity || true; done; sleep 1",
     )
     .two_processors()
-    .by("linerate udp HOST -R -b 200M -t 3")
-    // No rule says it yet: an emulator that waits for its own processor loses the ticks that would show it.
-    .first(&["interrupts-on-a-busy-processor"]),
+    // A rate that the sender reaches next to an emulator with two processors.
+    .by("linerate udp HOST -R -b 20M -t 3")
+    .first(&["interrupts-on-a-busy-processor"])
+    .or_harmless(),
 ];
 
 const NO_OVERFLOW: &str = "QEMU's model takes no frame for which there is no descriptor";

@@ -58,8 +58,6 @@ fn provoked(session: &mut Session, cause: &Cause, directory: &Path) -> Result<()
         "undone": undone,
         "after": after,
     });
-    // What a former run was explained as is of that run.
-    let _old = fs::remove_file(directory.join(format!("{}.explained.stdout", cause.name)));
     let path = directory.join(format!("{}.steps", cause.name));
     fs::write(&path, done.to_string()).map_err(|why| format!("{}: {why}", path.display()))
 }

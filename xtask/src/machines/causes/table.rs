@@ -73,9 +73,9 @@ fn cell(judged: &Judged) -> String {
 /// Causes that must be named, apart from what does no harm: a silent program would be right there.
 fn sum(all: &[Judged]) -> String {
     let here: Vec<&Judged> = all.iter().filter(|one| one.not_here.is_none()).collect();
-    let right = |or_nothing: bool| {
+    let right = |is_harmless: bool| {
         let mut these = here.clone();
-        these.retain(|one| one.cause.or_nothing == or_nothing);
+        these.retain(|one| one.is_harmless == is_harmless);
         let named = these.iter().filter(|one| one.is_named).count();
         (named, these.len())
     };

@@ -47,11 +47,14 @@ fn may_be_full(end: &Vantage<'_>, test: &Test) -> bool {
     busy || least.is_some_and(|least| least < 1.0 - FULL)
 }
 
-/// Packets, and the system calls of a program that only sends or receives, cost system time and soft interrupts.
+/// Packets, and the system calls of a program that only sends or receives, cost system time and soft interrupts. A receiver
+/// that fills a processor itself may do so in user mode.
 fn in_user_mode(end: &Vantage<'_>) -> bool {
     let shares = Shares::of(&end.as_host());
     let user = shares.and_then(|shares| Some(shares.user(shares.busiest()?)));
-    user.is_some_and(|share| share > MOST)
+    let receives = end.test.filter(|_| end.side == Some(Side::Receiver));
+    let own = receives.and_then(|test| test.receiver_cpu_ratio_max);
+    user.is_some_and(|share| share > MOST) && own.is_none_or(|own| own < TAKEN)
 }
 
 /// By how much other programs kept the busiest processor busy in the idle interval before the test. A virtual machine that

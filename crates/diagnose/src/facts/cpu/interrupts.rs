@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use super::load::Shares;
 use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, vantages};
+use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    facts.add_to_run("irq_cpu_taken", false, "no test");
     for vantage in vantages(evidence) {
         vantage.add_rate(facts, "rx_pps", Source::Link, "rx_packets");
         let Some(vectors) = vectors(&vantage) else {
@@ -71,13 +73,27 @@ fn spread(vantage: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
     }
     if let Some((cpu, count)) = busiest_cpu(vectors).filter(|_| all > 0) {
         add("irq_top_cpu_share", count as f64 / all as f64);
-        let softirq = Shares::of(vantage).map(|shares| shares.softirq(cpu));
-        vantage.add(facts, "irq_cpu_softirq", softirq, "/proc/stat");
+        let shares = Shares::of(vantage);
+        let softirq = shares.as_ref().map(|shares| shares.softirq(cpu));
+        vantage.add(facts, "irq_cpu_softirq", softirq, STAT);
+        let user = shares.as_ref().map(|shares| shares.user(cpu));
+        vantage.add(facts, "irq_cpu_user", user, STAT);
+        let taken = user.is_some_and(|user| is_taken(vantage, user));
+        vantage.add(facts, "irq_cpu_taken", taken, STAT);
     }
     let portals = vectors.keys().all(|label| label.contains("dpio"));
     vantage.add(facts, "irq_portals", portals, SOURCE);
     let shared = vectors.keys().any(|label| is_shared(label));
     vantage.add(facts, "irq_shared", shared, SOURCE);
+}
+
+/// By another program than the receiver, whose busiest thread may be on any processor.
+fn is_taken(vantage: &Vantage<'_>, user: f64) -> bool {
+    let own = match (vantage.test, vantage.side) {
+        (Some(test), Some(Side::Receiver)) => test.receiver_cpu_ratio_max,
+        _ => None,
+    };
+    own.is_some_and(|own| user - own >= TAKEN)
 }
 
 /// The processor with most of the interrupts, and how many.
@@ -142,6 +158,9 @@ fn homes(vantage: &Vantage<'_>, step: Vec<(&str, u64)>) -> Vec<(String, String)>
 }
 
 const SOURCE: &str = Source::Interrupts.text();
+const STAT: &str = Source::Stat.text();
+/// As of `busy_before`.
+const TAKEN: f64 = 0.8;
 /// Fewer interrupts than these say nothing of where they go.
 const FEW: u64 = 100;
 const NETWORK: &[&str] = &[

@@ -104,10 +104,6 @@ impl Shares {
         1.0 - self.of_cpu(cpu, IDLE)
     }
 
-    pub(super) fn user(&self, cpu: &str) -> f64 {
-        self.of_cpu(cpu, USER)
-    }
-
     /// All that were counted of a processor.
     pub(crate) fn ticks_of(&self, cpu: &str) -> u64 {
         self.ticks.get(cpu).map_or(0, sum)
@@ -131,6 +127,11 @@ impl Shares {
 
     pub(super) fn softirq(&self, cpu: &str) -> f64 {
         self.of_cpu(cpu, SOFTIRQ)
+    }
+
+    /// Of programs in user mode.
+    pub(super) fn user(&self, cpu: &str) -> f64 {
+        self.of_cpu(cpu, USER)
     }
 
     fn of_cpu(&self, cpu: &str, names: &[&str]) -> f64 {

@@ -99,6 +99,32 @@ fn all_interrupts_on_one_processor() {
     );
 }
 
+/// Of an emulated PC: a heavy program on processor 1, which takes the card's interrupts, and little for ksoftirqd.
+#[test]
+fn interrupts_on_the_processor_of_another_program() {
+    let measured = |receiver: f64, user: u64| {
+        let mut test = udp("u1", 50_000, 35_000);
+        test.requested_bits_per_second = Some(20e6);
+        test.delivered_bits_per_second = Some(2e6);
+        test.receiver_cpu_ratio_max = Some(receiver);
+        let stat = [
+            ("cpu0.user", 3),
+            ("cpu0.idle", 97),
+            ("cpu1.user", user),
+            ("cpu1.softirq", 100 - user),
+        ];
+        run(vec![test])
+            .counted("u1", Role::Remote, "/proc/stat", &stat)
+            .counted("u1", Role::Remote, IRQ, &[("28:MSI eth1-rx/cpu1", 2_000)])
+    };
+    let taken = measured(0.03, 98);
+    assert!(fires(&taken, "H09") && !fires(&taken, "H04"));
+    let own = measured(0.95, 98);
+    assert!(!fires(&own, "H09") && fires(&own, "H04"), "its receiver");
+    let packets = measured(0.03, 20);
+    assert!(!fires(&packets, "H09") && fires(&packets, "H04"));
+}
+
 #[test]
 fn eight_portals_of_which_one_works() {
     let table = |busy: usize| {

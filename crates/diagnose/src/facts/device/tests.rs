@@ -230,6 +230,21 @@ fn each_cause_is_named_and_no_other() {
     assert_eq!(fired(&at_loads(|load| load as u64 / 100)), ["D20"]);
 }
 
+/// The device counted what it sent: whether the rest never arrived or arrived damaged, only the tester knows.
+#[test]
+fn frames_that_came_back_damaged_did_not_disappear() {
+    let mut record = bound([0.2, 0.3], 40);
+    let lossy = record.trials.last_mut().unwrap();
+    let device = lossy.device.as_mut().unwrap();
+    device.counters = [("eth0", "rx_packets"), ("eth1", "tx_packets")]
+        .map(|(port, name)| counter("rtnl_link_stats64", Some(port), name, 1000))
+        .into();
+    assert_eq!(fired(&record), ["D14", "X22"]);
+    let lossy = record.trials.last_mut().unwrap();
+    lossy.directions[0].corrupt_frames = 40;
+    assert_eq!(fired(&record), ["D21"]);
+}
+
 #[test]
 fn where_the_device_was_not_asked_that_is_what_to_do_next() {
     let mut record = bound([1.0, 0.1], 10);

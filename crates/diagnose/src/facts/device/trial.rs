@@ -52,11 +52,13 @@ fn of_trial(one: &Deciding<'_>, into: &mut TrialFacts<'_>) {
     let (trial, ways) = (one.trial, &one.trial.directions);
     let lost: u64 = ways.iter().map(|way| way.lost_frames).sum();
     let sent: u64 = ways.iter().map(|way| way.offered_frames).sum();
+    let damaged: u64 = ways.iter().map(|way| way.corrupt_frames).sum();
     into.add("tester_limited", one.result.tester_limited, ACCOUNT);
     into.add("trial_frame_bytes", f64::from(trial.frame_bytes), ACCOUNT);
     into.add("trial_loss_ratio", trial.loss_ratio, ACCOUNT);
     into.add("sent_packets", sent as f64, ACCOUNT);
     into.add("lost_packets", lost as f64, ACCOUNT);
+    into.add("device_damaged_frames", damaged as f64, ACCOUNT);
 }
 
 fn processors(all: &[DeviceProcessor], device: &TrialDevice, into: &mut TrialFacts<'_>) {
