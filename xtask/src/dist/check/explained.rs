@@ -43,6 +43,9 @@ fn alike(ours: &Finished, theirs: &Finished) -> Result<(), String> {
         serde_json::from_str(&finished.stdout).map_err(|why| format!("--json: {why} ({})", said()))
     };
     let (ours, theirs) = (document(ours)?, document(theirs)?);
+    if let Some(error) = theirs.get("error").filter(|error| !error.is_null()) {
+        return Err(format!("nothing is explained: {error}"));
+    }
     let mut names = ours
         .keys()
         .filter(|name| !["command", "started"].contains(&name.as_str()));
@@ -97,6 +100,8 @@ mod tests {
         assert_eq!(alike(&ours, &theirs), Ok(()));
         let other = document(r#"{"command": ["a"], "started": 1, "findings": [{"weight": 0.4}]}"#);
         assert!(alike(&ours, &other).is_err_and(|why| why.starts_with("findings")));
+        let nothing = document(r#"{"error": {"what": "cannot explain"}}"#);
+        assert!(alike(&nothing, &nothing).is_err_and(|why| why.starts_with("nothing")));
         let crashed = document("");
         assert!(alike(&ours, &crashed).is_err_and(|why| why.contains("last words")));
     }
