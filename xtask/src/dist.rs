@@ -2,6 +2,7 @@
 //! `cargo xtask dist`: the static binaries that are given away, and proof that they run.
 
 mod check;
+mod emulator;
 pub(crate) mod foreign;
 mod second;
 mod target;

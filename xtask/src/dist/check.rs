@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Proof that the binaries run: each against the native one over the loopback, in both roles
-//! and both directions, with TCP and UDP; each explains pasted text as the native one does; and the
+//! and both directions, with TCP and UDP; each explains pasted text and recorded runs as the native one does; and the
 //! native one as on an old kernel.
 
+mod explained;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Build, Target};
 use crate::ports;
@@ -28,7 +30,7 @@ pub(crate) fn run(builds: &[Build], root: &Path, tally: &mut Tally) {
 }
 
 /// `foreign` as client and as server of the native one.
-fn meet(native: &Build, foreign: &Build, root: &Path, tally: &mut Tally) {
+pub(super) fn meet(native: &Build, foreign: &Build, root: &Path, tally: &mut Tally) {
     let triple = foreign.target.triple;
     let runner = match Runner::of(foreign.target) {
         Ok(runner) => runner,
@@ -36,76 +38,27 @@ fn meet(native: &Build, foreign: &Build, root: &Path, tally: &mut Tally) {
     };
     let here = || Runner::Native.command(&native.path);
     let there = || runner.command(&foreign.path);
+    let runs = foreign.path.with_file_name("runs");
+    let _old = fs::remove_dir_all(&runs);
     for (load, reverse) in [(&UDP, false), (&UDP, true), (&TCP, false), (&TCP, true)] {
         let word = load.command;
         let letter = if reverse { " -R" } else { "" };
+        let run = |client: &str| runs.join(format!("{client} {word}{letter}"));
         tally.check(
             &format!("{triple} serve, native {word}{letter}"),
-            exchange(there(), here(), load, reverse),
+            exchange(there(), here(), load, reverse, &run("native")),
         );
         if !foreign.target.is_native() {
             tally.check(
                 &format!("{triple} {word}, native serve{letter}"),
-                exchange(here(), there(), load, reverse),
+                exchange(here(), there(), load, reverse, &run(triple)),
             );
         }
     }
     if !foreign.target.is_native() {
-        tally.check(&format!("{triple} explain"), explain(here, there, root));
+        explained::check(triple, [&here, &there], root, &runs, tally);
     }
 }
-
-/// Both print the same explanation of each text: numbers, tables and what was learnt are read alike.
-fn explain(
-    here: impl Fn() -> Command,
-    there: impl Fn() -> Command,
-    root: &Path,
-) -> Result<String, String> {
-    let texts = texts(root)?;
-    for text in &texts {
-        let print = |mut command: Command| {
-            command.arg("explain").arg(text).arg("--json");
-            command.env("XDG_STATE_HOME", "/dev/null");
-            process::run(&mut command, LIMIT)
-        };
-        let (ours, theirs) = (print(here())?, print(there())?);
-        alike(&ours, &theirs).map_err(|why| format!("{}: {why}", text.display()))?;
-    }
-    Ok(format!("{} texts, as the native one", texts.len()))
-}
-
-/// All but the command and its time.
-fn alike(ours: &Finished, theirs: &Finished) -> Result<(), String> {
-    let said = || process::last_line(&theirs.stderr);
-    let document = |finished: &Finished| -> Result<Map<String, Value>, String> {
-        serde_json::from_str(&finished.stdout).map_err(|why| format!("--json: {why} ({})", said()))
-    };
-    let (ours, theirs) = (document(ours)?, document(theirs)?);
-    let mut names = ours
-        .keys()
-        .filter(|name| !["command", "started"].contains(&name.as_str()));
-    match names.find(|name| theirs.get(*name) != ours.get(*name)) {
-        None => Ok(()),
-        Some(name) => Err(format!("{name} is not what the native one prints")),
-    }
-}
-
-/// Outputs of tools that were made for fuzzing, and some real cases.
-fn texts(root: &Path) -> Result<Vec<PathBuf>, String> {
-    let list = |directory: &str| {
-        let path = root.join(directory);
-        let entries = fs::read_dir(&path).map_err(|why| format!("{}: {why}", path.display()))?;
-        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        files.sort();
-        Ok::<_, String>(files)
-    };
-    let mut texts = list("fuzz/corpus/tool_text")?;
-    texts.extend(list("corpus/learn")?.into_iter().step_by(EVERY));
-    Ok(texts)
-}
-
-/// An emulator takes seconds for each.
-const EVERY: usize = 800;
 
 /// How a binary is run.
 #[derive(Debug, Clone, Copy)]
@@ -155,12 +108,13 @@ const TCP: Load = Load {
     account: bytes,
 };
 
-/// One test over the loopback; its account, or what is wrong with it.
+/// One test over the loopback, recorded in `run`; its account, or what is wrong with it.
 fn exchange(
     mut server: Command,
     mut client: Command,
     load: &Load,
     reverse: bool,
+    run: &Path,
 ) -> Result<String, String> {
     let port = ports::free().map_err(|why| format!("no free port: {why}"))?;
     server.args(["serve", "-1", "-B", "127.0.0.1", "-p", &port.to_string()]);
@@ -175,9 +129,9 @@ fn exchange(
     );
     let pid = std::process::id();
     ports::wait_for_listener(&mut server, pid, port)?;
-    client.env("XDG_STATE_HOME", "/dev/null"); // keeps no run
     client.args([load.command, "127.0.0.1", "-p", &port.to_string()]);
     client.args(load.options).arg("--json");
+    client.arg("-o").arg(run);
     client.args(reverse.then_some("-R"));
     let client = process::run(&mut client, LIMIT)?;
     let account = account(&client, load)?;
@@ -302,22 +256,6 @@ const LIMIT: Duration = Duration::from_secs(180);
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn documents_are_alike_but_for_command_and_time() {
-        let document = |stdout: &str| Finished {
-            status: std::process::ExitStatus::default(),
-            stdout: stdout.to_owned(),
-            stderr: "last words".to_owned(),
-        };
-        let ours = document(r#"{"command": ["a"], "started": 1, "findings": [{"weight": 0.5}]}"#);
-        let theirs = document(r#"{"command": ["b"], "started": 2, "findings": [{"weight": 0.5}]}"#);
-        assert_eq!(alike(&ours, &theirs), Ok(()));
-        let other = document(r#"{"command": ["a"], "started": 1, "findings": [{"weight": 0.4}]}"#);
-        assert!(alike(&ours, &other).is_err_and(|why| why.starts_with("findings")));
-        let crashed = document("");
-        assert!(alike(&ours, &crashed).is_err_and(|why| why.contains("last words")));
-    }
 
     #[test]
     fn accounts_that_do_not_add_up_are_refused() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is built for which machines, and what each build needs.
 
+use super::emulator;
 use crate::build::{self, Binary, Place, Recipe};
 
 /// One machine that is built for.
@@ -8,7 +9,7 @@ use crate::build::{self, Binary, Place, Recipe};
 pub(crate) struct Target {
     /// Target triple.
     pub(crate) triple: &'static str,
-    /// How its program is run here: by the machine itself, or by these emulators (the first
+    /// How its program is run here: by the machine itself, or by these emulators (the newest
     /// that is installed).
     pub(crate) emulators: &'static [&'static str],
     /// Among those of `dist --check`.
@@ -48,6 +49,8 @@ enum Linker {
     RustLld,
     /// A cross gcc of the distribution, with its static glibc.
     Gcc(&'static str),
+    /// The same, with a standard library built from rust-src: rustup has none.
+    GccAndSource(&'static str),
     /// cargo-zigbuild, with a standard library built from rust-src.
     Zig,
 }
@@ -128,6 +131,16 @@ pub(crate) const TARGETS: &[Target] = &[
         linker: Linker::Gcc("s390x-linux-gnu-gcc"),
     },
     Target {
+        triple: "mips-unknown-linux-gnu",
+        emulators: &["qemu-mips-static", "qemu-mips"],
+        checked: false,
+        names: Names {
+            apk: None,
+            ..Names::new("mips", "mips", "mips")
+        },
+        linker: Linker::GccAndSource("mips-linux-gnu-gcc"),
+    },
+    Target {
         triple: "mipsel-unknown-linux-musl",
         emulators: &["qemu-mipsel-static", "qemu-mipsel"],
         checked: false,
@@ -142,23 +155,23 @@ pub(crate) const TARGETS: &[Target] = &[
 impl Target {
     /// What this machine lacks to build it.
     pub(crate) fn missing(&self) -> Option<String> {
-        if let Linker::Gcc(gcc) = self.linker
-            && !build::has_program(gcc)
-        {
-            return Some(format!("{gcc} is not installed"));
+        match self.linker {
+            Linker::Gcc(gcc) | Linker::GccAndSource(gcc) if !build::has_program(gcc) => {
+                Some(format!("{gcc} is not installed"))
+            }
+            Linker::Zig if !build::has_program("cargo-zigbuild") => {
+                Some("cargo-zigbuild is not installed (with ziglang 0.15.2 it can)".into())
+            }
+            _ if self.builds_std() => (!build::has_std_source())
+                .then(|| "no rust-src (rustup component add rust-src)".into()),
+            _ => (!build::has_std(self.triple))
+                .then(|| format!("no standard library (rustup target add {})", self.triple)),
         }
-        if self.linker == Linker::Zig {
-            return self.missing_for_zig();
-        }
-        let advice = format!("no standard library (rustup target add {})", self.triple);
-        (!build::has_std(self.triple)).then_some(advice)
     }
 
-    fn missing_for_zig(&self) -> Option<String> {
-        if !build::has_program("cargo-zigbuild") {
-            return Some("cargo-zigbuild is not installed (with ziglang 0.15.2 it can)".into());
-        }
-        (!build::has_std_source()).then(|| "no rust-src (rustup component add rust-src)".into())
+    /// From its source, with an option of a nightly.
+    const fn builds_std(&self) -> bool {
+        matches!(self.linker, Linker::GccAndSource(_) | Linker::Zig)
     }
 
     /// Builds it.
@@ -179,9 +192,9 @@ impl Target {
 
     /// For cargo: where there is no standard library, it is built too.
     pub(crate) fn options(&self) -> &'static [&'static str] {
-        match self.linker {
-            Linker::Zig => &["-Zbuild-std=std,panic_abort"],
-            Linker::RustLld | Linker::Gcc(_) => &[],
+        match self.builds_std() {
+            true => &["-Zbuild-std=std,panic_abort"],
+            false => &[],
         }
     }
 
@@ -190,9 +203,14 @@ impl Target {
         let mut environment = vec![self.variable("RUSTFLAGS", &flags)];
         match self.linker {
             Linker::RustLld => environment.push(self.variable("LINKER", "rust-lld")),
-            Linker::Gcc(gcc) => environment.push(self.variable("LINKER", gcc)),
+            Linker::Gcc(gcc) | Linker::GccAndSource(gcc) => {
+                environment.push(self.variable("LINKER", gcc));
+            }
+            Linker::Zig => {}
+        }
+        if self.builds_std() {
             // The options of a nightly, for -Zbuild-std only.
-            Linker::Zig => environment.push(("RUSTC_BOOTSTRAP".into(), "1".into())),
+            environment.push(("RUSTC_BOOTSTRAP".into(), "1".into()));
         }
         environment
     }
@@ -213,7 +231,7 @@ impl Target {
     fn flags(&self) -> String {
         match self.linker {
             Linker::RustLld => self.lld_flags(),
-            Linker::Gcc(_) => "-Ctarget-feature=+crt-static".to_owned(),
+            Linker::Gcc(_) | Linker::GccAndSource(_) => "-Ctarget-feature=+crt-static".to_owned(),
             // zig's musl counts seconds in 64 bits, and so does rustix; the libc crate must be
             // known, or every clock that is read is nonsense.
             Linker::Zig => "-Ctarget-feature=+crt-static -Clink-self-contained=no \
@@ -247,17 +265,13 @@ impl Target {
         flags
     }
 
-    /// The emulator that runs it here.
+    /// The newest emulator that runs it here.
     ///
     /// # Errors
     /// None is installed.
     pub(crate) fn emulator(&self) -> Result<&'static str, String> {
-        let installed = self
-            .emulators
-            .iter()
-            .find(|program| build::has_program(program));
         let missing = || format!("{} is not installed", self.emulators.join(" or "));
-        installed.copied().ok_or_else(missing)
+        emulator::newest(self.emulators).ok_or_else(missing)
     }
 
     /// Whether this machine runs it without an emulator.

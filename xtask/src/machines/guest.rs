@@ -197,18 +197,14 @@ fn arguments(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) ->
     let serial = format!("unix:{},server=on,wait=off", file("serial"));
     let console = format!("file:{}", file("console"));
     let mut arguments: Vec<String> = match image.board {
-        Board::Pc => {
+        Board::Pc | Board::Pc32 => {
             let (of_tap, of_device) = queues(hardware.queues);
             let device = format!("{},netdev=n0{of_device}", nic.name);
-            let mut words = vec![
-                "-M",
-                "q35",
-                "-accel",
-                "tcg,thread=multi",
-                "-cpu",
-                "max",
-                "-nodefaults",
-            ];
+            let mut words = vec!["-accel", "tcg,thread=multi", "-nodefaults"];
+            words.extend(match image.board {
+                Board::Pc32 => ["-M", "pc", "-cpu", "qemu32"],
+                _ => ["-M", "q35", "-cpu", "max"],
+            });
             if nic.name.starts_with("usb") {
                 words.extend(["-device", "qemu-xhci"]);
             }

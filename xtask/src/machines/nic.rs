@@ -22,6 +22,8 @@ pub(crate) struct Nic {
 pub(crate) enum Board {
     /// A PC (x86-64).
     Pc,
+    /// A PC of 32 bits (i686), without the larger page tables of PAE.
+    Pc32,
     /// A SABRE Lite (i.MX6Quad, armv7).
     SabreLite,
 }
@@ -31,6 +33,7 @@ impl Board {
     pub(crate) const fn architecture(self) -> &'static str {
         match self {
             Self::Pc => "amd64",
+            Self::Pc32 => "i386",
             Self::SabreLite => "armhf",
         }
     }
@@ -39,6 +42,7 @@ impl Board {
     pub(crate) const fn triple(self) -> &'static str {
         match self {
             Self::Pc => "x86_64-unknown-linux-musl",
+            Self::Pc32 => "i686-unknown-linux-musl",
             Self::SabreLite => "armv7-unknown-linux-gnueabihf",
         }
     }
@@ -47,6 +51,7 @@ impl Board {
     pub(crate) fn runs(self, program: &Path) -> bool {
         let machine = match self {
             Self::Pc => 62,
+            Self::Pc32 => 3,
             Self::SabreLite => 40,
         };
         let mut head = [0; 20];
@@ -57,6 +62,7 @@ impl Board {
     pub(crate) const fn emulator(self) -> &'static str {
         match self {
             Self::Pc => "qemu-system-x86_64",
+            Self::Pc32 => "qemu-system-i386",
             Self::SabreLite => "qemu-system-arm",
         }
     }
@@ -65,6 +71,7 @@ impl Board {
     pub(crate) const fn kernel(self) -> &'static str {
         match self {
             Self::Pc => "linux-image-amd64",
+            Self::Pc32 => "linux-image-686",
             Self::SabreLite => "linux-image-armmp",
         }
     }
@@ -72,7 +79,7 @@ impl Board {
     /// Of its two serial ports the first is for us, the second for the kernel's messages.
     pub(crate) const fn serial_ports(self) -> [&'static str; 2] {
         match self {
-            Self::Pc => ["ttyS0", "ttyS1"],
+            Self::Pc | Self::Pc32 => ["ttyS0", "ttyS1"],
             Self::SabreLite => ["ttymxc0", "ttymxc1"],
         }
     }
@@ -124,6 +131,12 @@ pub(crate) const NICS: [Nic; 11] = [
         board: Board::SabreLite,
     },
 ];
+
+/// What only a small machine has.
+pub(crate) const OF_PC32: [Nic; 1] = [Nic {
+    board: Board::Pc32,
+    ..Nic::in_a_pc("i82559er", "e100").with(&["e100"])
+}];
 
 /// The machines of `--short`: a MAC with counters, one with few, and a small board.
 pub(crate) const SHORT: [&str; 3] = ["e1000e", "i82559er", "sabrelite"];
