@@ -178,6 +178,13 @@ fn populated() -> Output {
         }],
         benchmarks: benchmarks(),
         history: Some(history()),
+        changes: vec![SettingChange {
+            interface: Some(String::new()),
+            before: Some(String::new()),
+            effective: Some(String::new()),
+            reason: Some(String::new()),
+            ..SettingChange::default()
+        }],
         lab_wire: vec![LabWire::default()],
         ledger: vec![ledger()],
         findings: vec![finding()],
@@ -597,7 +604,7 @@ fn finding() -> Finding {
         change: Some(Change {
             commands: vec![text()],
             undo: vec![text()],
-            ..Change::default()
+            ..SettingChange::default()
         }),
         ..Finding::default()
     }
