@@ -37,15 +37,23 @@ pub(super) fn journal() -> Result<Journal, Failure> {
 
 fn status() -> Result<Vec<SettingChange>, Failure> {
     let all = contents(&journal()?)?;
-    let boot = boot_id().unwrap_or_default();
-    let state = |one: &Open| match one.boot_id == boot && one.owner.is_alive() {
+    let row = |one: &Open| change(one, state(one), None);
+    Ok(all.iter().map(row).collect())
+}
+
+fn state(open: &Open) -> ChangeState {
+    let is_of_this_boot = boot_id().is_some_and(|boot| boot == open.boot_id);
+    match is_of_this_boot && open.owner.is_alive() {
         true => ChangeState::UnderWay,
         false => ChangeState::Open,
-    };
-    Ok(all
-        .iter()
-        .map(|one| change(one, state(one), None))
-        .collect())
+    }
+}
+
+/// Whether a process that has ended left a change.
+pub(super) fn is_left_open() -> bool {
+    let contents = journal().ok().and_then(|journal| journal.contents().ok());
+    let all = contents.map_or_else(Vec::new, |contents| open(&contents.entries));
+    all.iter().any(|one| state(one) == ChangeState::Open)
 }
 
 fn restored(force: bool) -> Result<Vec<SettingChange>, Failure> {

@@ -117,6 +117,9 @@ impl<'a> Switch<'a> {
         if !matches!(self.recorded, Recorded::NotYet) {
             return;
         }
+        if tune::is_left_open() {
+            console.say("an earlier run left a configuration that is not restored: see `linerate tune status`");
+        }
         self.recorded = match self.begun() {
             Ok((journal, number)) => Recorded::As(journal, number),
             Err(failure) => {
