@@ -604,7 +604,7 @@ fn finding() -> Finding {
         change: Some(Change {
             commands: vec![text()],
             undo: vec![text()],
-            ..SettingChange::default()
+            ..Change::default()
         }),
         ..Finding::default()
     }

@@ -66,7 +66,7 @@ fn restored(force: bool) -> Result<Vec<SettingChange>, Failure> {
     Ok(ended.iter().map(of_end).collect())
 }
 
-/// What is open; of lines that cannot be read the user is told.
+/// What is open. Lines that cannot be read are reported.
 fn contents(journal: &Journal) -> Result<Vec<Open>, Failure> {
     let contents = journal.contents();
     let contents = contents.map_err(|error| Failure::measuring("show changes", error))?;
