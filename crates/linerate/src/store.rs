@@ -44,16 +44,32 @@ impl Destination {
         }
     }
 
-    /// Relative paths in the variables are ignored, as the XDG specification demands.
     fn default_of(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Self {
-        let absolute = |name| variable(name).filter(|path| path.is_absolute());
-        let home = || absolute("HOME").map(|home| home.join(".local/state"));
-        match absolute("XDG_STATE_HOME").or_else(home) {
-            Some(state) => Self::Runs(state.join("linerate/runs")),
-            None => Self::Nowhere("neither XDG_STATE_HOME nor HOME is set".to_owned()),
+        match state(variable) {
+            Some(state) => Self::Runs(state.join("runs")),
+            None => Self::Nowhere(NO_STATE.to_owned()),
         }
     }
 }
+
+/// `${XDG_STATE_HOME:-~/.local/state}/linerate/journal`: what `tune restore` undoes.
+///
+/// # Errors
+/// There is no such directory.
+pub(crate) fn journal() -> Result<PathBuf, &'static str> {
+    let state = state(&|name| std::env::var_os(name).map(PathBuf::from));
+    Ok(state.ok_or(NO_STATE)?.join("journal"))
+}
+
+/// Relative paths in the variables are ignored, as the XDG specification demands.
+fn state(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let absolute = |name| variable(name).filter(|path| path.is_absolute());
+    let home = || absolute("HOME").map(|home| home.join(".local/state"));
+    let state = absolute("XDG_STATE_HOME").or_else(home)?;
+    Some(state.join("linerate"))
+}
+
+const NO_STATE: &str = "neither XDG_STATE_HOME nor HOME is set";
 
 /// Whether there is a run on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -23,7 +23,10 @@ pub use counters::Counters;
 pub use device::{DeviceMemory, device_memory};
 pub(crate) use ethtool::receive_queues;
 pub use ethtool::registers::{RegisterDump, register_dump};
-pub use ethtool::{driver, ethtool_stats, settings, speed_bits_per_second};
+pub use ethtool::{
+    Parameters, bus, driver, ethtool_stats, feature, permanent_address, settings,
+    speed_bits_per_second,
+};
 pub use link::{Link, link, list};
 pub use mdio::Phy;
 pub use window::Window;

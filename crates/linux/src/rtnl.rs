@@ -75,6 +75,13 @@ impl Rtnl {
         self.request(op, name, &order::set_mtu(index(op, name)?, mtu_bytes))
     }
 
+    /// Sets how many packets the interface's queue holds.
+    pub fn set_tx_queue_length(&mut self, name: &str, packets: u32) -> Result<(), RtnlError> {
+        let op = "link set txqueuelen";
+        let order = order::set_tx_queue_length(index(op, name)?, packets);
+        self.request(op, name, &order)
+    }
+
     /// Takes an interface up or down.
     pub fn set_up(&mut self, name: &str, up: bool) -> Result<(), RtnlError> {
         let op = if up { "link set up" } else { "link set down" };

@@ -15,6 +15,15 @@ pub fn write(name: &str, value: &str) -> io::Result<()> {
     fs::write(path(name)?, value)
 }
 
+/// A setting, its fields separated by single spaces.
+///
+/// # Errors
+/// Those of reading its file: `NotFound` for one that this kernel lacks.
+pub fn read(name: &str) -> io::Result<String> {
+    let text = fs::read_to_string(path(name)?)?;
+    Ok(text.split_ascii_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 fn path(name: &str) -> io::Result<PathBuf> {
     let belongs_to_a_namespace = name.starts_with("net.") && !name.contains('/');
     if !belongs_to_a_namespace {

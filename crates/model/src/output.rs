@@ -6,6 +6,7 @@
 //! is the receiver's count. `docs/json.md` describes every name.
 
 mod benchmark;
+mod change;
 mod comparison;
 mod counters;
 mod distribution;
@@ -29,6 +30,7 @@ pub use benchmark::{
     BackToBack, Benchmarks, DeviceLatency, LatencyStream, LossCurve, LossPoint, Recovery,
     RecoveryAttempt, Reset, ResetAttempt, Spread, Subject,
 };
+pub use change::{ChangeState, SettingChange};
 pub use comparison::{Comparison, Difference, Excluded, Guard, GuardStatus, Judgement, Side};
 pub use counters::{Cpu, CpuPair, MovedCounter};
 pub use distribution::{Quantiles, Spacing};

@@ -178,6 +178,13 @@ fn populated() -> Output {
         }],
         benchmarks: benchmarks(),
         history: Some(history()),
+        changes: vec![SettingChange {
+            interface: Some(String::new()),
+            before: Some(String::new()),
+            effective: Some(String::new()),
+            reason: Some(String::new()),
+            ..SettingChange::default()
+        }],
         lab_wire: vec![LabWire::default()],
         ledger: vec![ledger()],
         findings: vec![finding()],

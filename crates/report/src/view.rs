@@ -4,6 +4,7 @@
 
 mod answer;
 mod benchmarks;
+mod changes;
 pub(crate) mod charts;
 pub(crate) mod comparison;
 mod conclusions;
@@ -135,6 +136,7 @@ impl View {
     pub(crate) fn of(output: &Output, detail: Detail, unit: Option<RateUnit>) -> Self {
         let blocks = match detail {
             _ if output.history.is_some() => history::blocks(output),
+            _ if output.kind == "tune" => changes::blocks(output),
             Detail::Line if is_measured(output) => answer::one_line(output, unit),
             Detail::Answer if output.kind == "inspect" => inspect::blocks(output),
             Detail::Answer if is_measured(output) => answer::blocks(output, unit),

@@ -17,6 +17,7 @@ mod report;
 mod search;
 mod serve;
 mod target;
+mod tune;
 
 pub(super) use ab::AbArgs;
 pub(super) use agent::AgentArgs;
@@ -33,6 +34,7 @@ pub(super) use report::{ReportArgs, ReportFormat};
 pub(super) use search::SearchFlags;
 pub(super) use serve::ServeArgs;
 pub(super) use target::{ServerFlags, TargetFlags};
+pub(super) use tune::{TuneAction, TuneArgs};
 
 use super::values;
 use clap::{Args, Parser, Subcommand};
@@ -63,6 +65,7 @@ pub(super) enum Command {
     Report(ReportArgs),
     Ab(AbArgs),
     Compare(CompareArgs),
+    Tune(TuneArgs),
     Lab(crate::cli::lab::LabArgs),
     Regs(RegsArgs),
     Doctor(DoctorArgs),

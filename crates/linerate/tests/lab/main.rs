@@ -11,6 +11,7 @@ mod commands;
 mod endings;
 mod faults;
 mod role;
+mod settings;
 mod topologies;
 mod traffic;
 mod verdict;
@@ -56,6 +57,7 @@ fn all() -> Vec<Test> {
         faults::TESTS,
         endings::TESTS,
         commands::TESTS,
+        settings::TESTS,
     ]
     .concat()
 }

@@ -2,6 +2,7 @@
 //! The parts of `SIOCETHTOOL` that every driver since Linux 2.6 answers: driver, speed, statistics; and the
 //! settings, in [`settings`].
 
+mod parameters;
 pub(super) mod registers;
 pub(crate) mod request;
 pub mod settings;
@@ -10,8 +11,10 @@ mod strings;
 
 use std::io;
 
+pub use parameters::Parameters;
 pub(crate) use request::Ethtool;
 use request::{command, get, text};
+pub use settings::feature;
 pub(crate) use statistics::Statistics;
 
 /// The driver's name (`ethtool -i`): `veth`, `igb`, `fec`…
@@ -22,6 +25,31 @@ pub fn driver(interface: &str) -> io::Result<String> {
     // struct ethtool_drvinfo: cmd, driver[32], version[32], fw_version[32], bus_info[32], …
     let info = Ethtool::of(interface)?.ask(ETHTOOL_GDRVINFO, DRVINFO_BYTES)?;
     Ok(text(&info[4..36]))
+}
+
+/// The address that the hardware has in its memory (`ethtool -P`); `None` where it has none.
+///
+/// # Errors
+/// `ENODEV` without such an interface.
+pub fn permanent_address(interface: &str) -> io::Result<Option<String>> {
+    // struct ethtool_perm_addr: cmd, size, data.
+    let mut answer = command(ETHTOOL_GPERMADDR, 8 + ADDRESS_BYTES);
+    request::put(&mut answer, 4, ADDRESS_BYTES as u32);
+    Ethtool::of(interface)?.exchange(&mut answer)?;
+    let length = (get(&answer, 4)? as usize).min(ADDRESS_BYTES);
+    let address = &answer[8..8 + length];
+    let is_known = address.iter().any(|byte| *byte != 0);
+    let digits: Vec<String> = address.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(is_known.then(|| digits.join(":")))
+}
+
+/// Its place on the bus (`ethtool -i`: `bus-info`); `None` for an interface that is on none.
+///
+/// # Errors
+/// As [`driver`].
+pub fn bus(interface: &str) -> io::Result<Option<String>> {
+    let info = Ethtool::of(interface)?.ask(ETHTOOL_GDRVINFO, DRVINFO_BYTES)?;
+    Ok(Some(text(&info[100..132])).filter(|place| !place.is_empty()))
 }
 
 /// The link speed in bit/s; `None` if the link is down or has no speed.
@@ -70,6 +98,9 @@ fn link_settings(ethtool: &Ethtool) -> io::Result<Vec<u8>> {
 /// include/uapi/linux/ethtool.h
 const ETHTOOL_GCHANNELS: u32 = 0x3c;
 const ETHTOOL_GSET: u32 = 0x01;
+const ETHTOOL_GPERMADDR: u32 = 0x20;
+/// MAX_ADDR_LEN.
+const ADDRESS_BYTES: usize = 32;
 const ETHTOOL_GDRVINFO: u32 = 0x03;
 const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;
 /// cmd, driver, version, fw_version, bus_info, erom_version, reserved2 (12), then five counts.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SCHEMA;
 use super::benchmark::Benchmarks;
+use super::change::SettingChange;
 use super::comparison::Comparison;
 use super::experiment::Experiment;
 use super::fact::Fact;
@@ -69,6 +70,8 @@ pub struct Output {
     pub benchmarks: Benchmarks,
     /// Stored runs (`history`).
     pub history: Option<History>,
+    /// Changes of settings (`tune`).
+    pub changes: Vec<SettingChange>,
     /// Whether ledger and findings were computed.
     pub explained: bool,
     /// Settings of the host (`inspect`).

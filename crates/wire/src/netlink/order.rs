@@ -88,6 +88,12 @@ pub fn set_mtu(index: u32, mtu_bytes: u32) -> Order {
     set_link(index).with(LINK_MTU, &mtu_bytes.to_ne_bytes())
 }
 
+/// Sets how many packets its queue holds (`txqueuelen` of ip-link(8)).
+#[must_use]
+pub fn set_tx_queue_length(index: u32, packets: u32) -> Order {
+    set_link(index).with(LINK_TX_QUEUE_LENGTH, &packets.to_ne_bytes())
+}
+
 /// Takes an interface up or down.
 #[must_use]
 pub fn set_up(index: u32, up: bool) -> Order {
@@ -193,6 +199,7 @@ const DELETE_NEIGHBOUR: u16 = 29;
 const IFF_UP: u32 = 1;
 const LINK_NAME: u16 = 3;
 const LINK_MTU: u16 = 4;
+const LINK_TX_QUEUE_LENGTH: u16 = 13;
 const LINK_MASTER: u16 = 10;
 const LINK_INFO: u16 = 18;
 const LINK_NAMESPACE: u16 = 28;

@@ -5,12 +5,14 @@ use std::fmt::Display;
 use std::process::Command;
 use std::time::Duration;
 
+use linerate_change::{Host, Journal, Owner, Phase, Trace, Undo};
 use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::Arm;
 
 use super::child::{self, Ended, Reach, Running};
 use crate::cli::args::AbArgs;
 use crate::cli::session::Session;
+use crate::cli::tune;
 use crate::output::Console;
 use linerate_model::failure::{Failure, printable};
 
@@ -23,16 +25,35 @@ pub(super) struct Switch<'a> {
     settle: Duration,
     /// What was set up last, or tried.
     last: Option<Arm>,
+    recorded: Recorded,
+}
+
+/// Whether the journal has how the configuration is restored, should this process be killed.
+#[derive(Debug)]
+enum Recorded {
+    /// In a lab: it vanishes with the process.
+    NotNeeded,
+    /// Nothing was changed yet.
+    NotYet,
+    /// Under this number.
+    As(Journal, u64),
+    /// The user knows that it could not be.
+    Not,
 }
 
 impl<'a> Switch<'a> {
-    pub(super) fn of(args: &'a AbArgs) -> Self {
+    /// In a lab, what the commands change vanishes with it.
+    pub(super) fn of(args: &'a AbArgs, in_lab: bool) -> Self {
         Self {
             a: &args.a,
             b: &args.b,
             restore: args.restore.as_deref(),
             settle: Duration::from_millis(args.settle),
             last: None,
+            recorded: match in_lab {
+                true => Recorded::NotNeeded,
+                false => Recorded::NotYet,
+            },
         }
     }
 
@@ -41,6 +62,7 @@ impl<'a> Switch<'a> {
     /// # Errors
     /// The command failed, or the user interrupted.
     pub(super) fn to(&mut self, arm: Arm, session: &mut Session) -> Result<(), Failure> {
+        self.record(&mut session.console);
         self.last = Some(arm);
         let command = match arm {
             Arm::A => self.a,
@@ -63,13 +85,16 @@ impl<'a> Switch<'a> {
     /// pressed Ctrl-C once too often wants it done all the same. What was run, if anything had to be, and how
     /// it ended.
     pub(super) fn back(
-        &self,
+        &mut self,
         interrupt: &Interrupt,
         console: &mut Console,
     ) -> Option<(&'a str, Result<(), Failure>)> {
         let command = match (self.last?, self.restore) {
             (_, Some(restore)) => restore,
-            (Arm::A, None) => return None,
+            (Arm::A, None) => {
+                self.forget(console);
+                return None;
+            }
             (Arm::B, None) => self.a,
         };
         let insists = interrupt.beyond(1);
@@ -80,8 +105,60 @@ impl<'a> Switch<'a> {
             HOW,
             console,
         );
+        if ended.is_ok() {
+            self.forget(console);
+        }
         let by_hand = format!("run it in a shell, the configuration may have changed: `{command}`");
         Some((command, ended.map_err(|failure| failure.hint(by_hand))))
+    }
+
+    /// Before the first command runs: a killed process restores nothing itself.
+    fn record(&mut self, console: &mut Console) {
+        if !matches!(self.recorded, Recorded::NotYet) {
+            return;
+        }
+        if tune::is_left_open() {
+            console.say("an earlier run left a configuration that is not restored: see `linerate tune status`");
+        }
+        self.recorded = match self.begun() {
+            Ok((journal, number)) => Recorded::As(journal, number),
+            Err(failure) => {
+                console.alert(&failure.to_string());
+                Recorded::Not
+            }
+        };
+    }
+
+    fn begun(&self) -> Result<(Journal, u64), Failure> {
+        let failed = |why: &dyn Display| {
+            let what = "record how the configuration is restored";
+            let restore = self.restore.unwrap_or(self.a);
+            Failure::measuring(what, why).hint(format!(
+                "if this process is killed, run `{restore}` yourself"
+            ))
+        };
+        let mut journal = tune::journal().map_err(|failure| failed(&failure.why))?;
+        let host = Host::here().map_err(|why| failed(&why))?;
+        let intended = Phase::Intended {
+            key: host.key("ab"),
+            old: String::new(),
+            new: self.b.to_owned(),
+            undo: Undo::Command {
+                line: self.restore.unwrap_or(self.a).to_owned(),
+            },
+            because: "linerate ab".to_owned(),
+            owner: Owner::this(),
+        };
+        let number = journal.begin(intended).map_err(|why| failed(&why))?;
+        Ok((journal, number))
+    }
+
+    fn forget(&mut self, console: &mut Console) {
+        if let Recorded::As(journal, number) = &mut self.recorded
+            && let Err(error) = journal.step(*number, Phase::Restored)
+        {
+            console.alert(&error.to_string());
+        }
     }
 }
 

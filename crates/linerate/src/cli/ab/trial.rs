@@ -52,7 +52,7 @@ impl<'a> Trial<'a> {
             runs: directory.map(|directory| directory.join(verdict::RUNS)),
             record: record(args, experiment.plan()),
             experiment,
-            switch: Switch::of(args),
+            switch: Switch::of(args, args.lab),
             begun: Instant::now(),
             pace: Pace::new(each_s),
             warned: false,

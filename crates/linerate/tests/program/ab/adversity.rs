@@ -137,6 +137,69 @@ fn what_was_measured_before_it_was_killed_is_judged_and_what_is_left_behind_is_s
     assert!(!log(&place).contains('R'));
 }
 
+/// Nothing can restore a configuration in a process that is killed: the journal has how, for whoever comes next.
+#[test]
+fn what_a_killed_comparison_left_is_restored_from_the_journal() {
+    let (place, server) = (place("journal"), Server::ours("--quiet"));
+    let mut child = ab(&place, "printf B >> log", &["--aa", "0"], server.port)
+        .spawn()
+        .unwrap();
+    until("B is set up", || log(&place).contains('B'));
+    assert_eq!(
+        tune(&place, &["restore"]),
+        (0, vec!["under-way".to_owned()])
+    );
+    assert!(!log(&place).contains('R'), "its process still runs");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(tune(&place, &["status"]), (1, vec!["open".to_owned()]));
+    assert!(!log(&place).contains('R'), "status changes nothing");
+    assert_eq!(tune(&place, &["restore"]), (0, vec!["restored".to_owned()]));
+    assert!(log(&place).ends_with('R'));
+    assert_eq!(tune(&place, &["status"]), (0, Vec::new()));
+}
+
+/// A comparison that ends by itself, and one in a lab, leave nothing.
+#[test]
+fn a_comparison_that_restored_its_configuration_leaves_nothing() {
+    let (place, server) = (place("journal-closed"), Server::ours("--quiet"));
+    let mut child = ab(&place, "printf B >> log", &["--aa", "0"], server.port)
+        .spawn()
+        .unwrap();
+    until("B is set up", || log(&place).contains('B'));
+    terminate(&child);
+    ended(&mut child, &place);
+    assert!(log(&place).ends_with('R'));
+    assert_eq!(tune(&place, &["status"]), (0, Vec::new()));
+}
+
+/// What `restore` did not manage stays in the journal, with the reason.
+#[test]
+fn what_cannot_be_restored_stays_in_the_journal() {
+    let place = place("journal-fails");
+    let restore = "echo no way back >&2; exit 9";
+    let more = ["--restore", restore];
+    let ended = commands(&place, "false", "true", &more).output().unwrap();
+    assert_eq!(ended.status.code(), Some(3));
+    for _ in 0..2 {
+        assert_eq!(tune(&place, &["restore"]), (1, vec!["failed".to_owned()]));
+    }
+}
+
+/// The exit code of a `tune` command, and the states of the changes that it shows.
+fn tune(place: &Path, words: &[&str]) -> (i32, Vec<String>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command.arg("tune").args(words).arg("--json");
+    command.current_dir(place).env("XDG_STATE_HOME", place);
+    let ended = command.output().unwrap();
+    let document: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let code = ended.status.code().unwrap();
+    assert_eq!(document["exit_code"], code);
+    let changes = document["changes"].as_array().unwrap().iter();
+    let states = changes.map(|change| change["state"].as_str().unwrap().to_owned());
+    (code, states.collect())
+}
+
 /// Those in the record so far.
 fn stored_runs(run: &Path) -> usize {
     let text = fs::read(run.join("run.json")).unwrap_or_default();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Settings of an interface, in `ethtool`'s words. Commands that the driver refuses have no entry.
 
+pub mod feature;
 mod features;
 mod flow_hash;
 mod identity;

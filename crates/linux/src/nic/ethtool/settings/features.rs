@@ -43,12 +43,7 @@ impl State {
 
 /// Feature → on or off, `[fixed]` where the driver does not let it be switched, and what was requested where it differs.
 pub(super) fn all(ethtool: &Ethtool) -> io::Result<Values> {
-    let count = strings::count(ethtool, ETH_SS_FEATURES)?;
-    let names = strings::names(ethtool, ETH_SS_FEATURES, count)?;
-    let blocks = count.div_ceil(32);
-    let mut request = command(ETHTOOL_GFEATURES, 8 + blocks * BLOCK_BYTES);
-    put(&mut request, 4, blocks as u32);
-    ethtool.exchange(&mut request)?;
+    let (names, request) = read(ethtool)?;
     let mut features = Vec::new();
     for (bit, name) in names.into_iter().enumerate() {
         let state = state(&request, bit)?;
@@ -57,6 +52,17 @@ pub(super) fn all(ethtool: &Ethtool) -> io::Result<Values> {
         }
     }
     Ok(values(&features))
+}
+
+/// The names by bit, and the answer.
+fn read(ethtool: &Ethtool) -> io::Result<(Vec<String>, Vec<u8>)> {
+    let count = strings::count(ethtool, ETH_SS_FEATURES)?;
+    let names = strings::names(ethtool, ETH_SS_FEATURES, count)?;
+    let blocks = count.div_ceil(32);
+    let mut request = command(ETHTOOL_GFEATURES, 8 + blocks * BLOCK_BYTES);
+    put(&mut request, 4, blocks as u32);
+    ethtool.exchange(&mut request)?;
+    Ok((names, request))
 }
 
 /// `struct ethtool_gfeatures`: cmd, size, then blocks of four words: available, requested, active, never_changed.
@@ -82,6 +88,39 @@ fn values(features: &[(String, State)]) -> Values {
         .iter()
         .map(|(name, state)| pair(name, state.text()));
     groups.chain(each).collect()
+}
+
+/// Of each feature that `name` stands for, a group or one: its bit, and whether it is on and can be switched. And the
+/// number of all features.
+pub(super) fn bits(ethtool: &Ethtool, name: &str) -> io::Result<(Vec<Bit>, usize)> {
+    let group = GROUPS.iter().find(|(long, _)| *long == name);
+    let is_named = |found: &str| match group {
+        Some((_, prefix)) => found == name || belongs(found, prefix),
+        None => found == name,
+    };
+    let (names, reply) = read(ethtool)?;
+    let named = names
+        .iter()
+        .enumerate()
+        .filter(|(_, found)| is_named(found));
+    let bits = named.map(|(bit, _)| {
+        let State {
+            is_on, is_fixed, ..
+        } = state(&reply, bit)?;
+        Ok(Bit {
+            bit,
+            is_on,
+            is_fixed,
+        })
+    });
+    Ok((bits.collect::<io::Result<_>>()?, names.len()))
+}
+
+/// A feature.
+pub(super) struct Bit {
+    pub(super) bit: usize,
+    pub(super) is_on: bool,
+    pub(super) is_fixed: bool,
 }
 
 /// A prefix that ends in a dash begins the names of a group.

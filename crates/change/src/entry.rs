@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is in the journal.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::owner::Owner;
+
+/// A setting: what `ethtool`, `sysctl` or a file calls it, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Key {
+    /// `net.ipv4.tcp_rmem`, `ethtool -G rx`, `ab`.
+    pub knob: String,
+    /// Where it is.
+    pub place: Place,
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Place::Host | Place::Namespace { .. } => f.write_str(&self.knob),
+            Place::Interface { device, .. } => write!(f, "{} of {}", self.knob, device.name),
+        }
+    }
+}
+
+/// Where a setting is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// One for the whole machine.
+    Host,
+    /// One for each network namespace; its inode (`stat -L /proc/self/ns/net`).
+    Namespace {
+        /// The inode.
+        netns: u64,
+    },
+    /// One for each interface of a namespace.
+    Interface {
+        /// The namespace's inode.
+        netns: u64,
+        /// The interface.
+        device: Device,
+    },
+}
+
+/// An interface, so that another with the same name is not taken for it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Device {
+    /// Its name now.
+    pub name: String,
+    /// Its index: unique in its namespace until reboot.
+    pub index: u32,
+    /// The address in its memory (`ethtool -P`), where it has one.
+    pub permanent_address: Option<String>,
+    /// Its place on the bus (`ethtool -i`), where it is on one.
+    pub bus: Option<String>,
+}
+
+impl Device {
+    /// Whether `other` is the same interface. A renamed one is; one with the same name and another index, address or place is not.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        let same = |one: &Option<String>, other: &Option<String>| one == other;
+        self.index == other.index
+            && same(&self.permanent_address, &other.permanent_address)
+            && same(&self.bus, &other.bus)
+    }
+}
+
+/// How a change is undone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Undo {
+    /// The old value is written.
+    Write,
+    /// A command of the user is run by `/bin/sh -c`.
+    Command {
+        /// The command.
+        line: String,
+    },
+}
+
+/// A setting, the value that it gets, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The setting.
+    pub key: Key,
+    /// The value, as it is written.
+    pub new: String,
+    /// How it is undone.
+    pub undo: Undo,
+    /// The rule or command that wants it.
+    pub because: String,
+}
+
+/// One record: a step of one change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The change's number: all its steps have it.
+    pub change: u64,
+    /// Nanoseconds since 1970, by a clock that may never have been set.
+    pub wall_ns: u64,
+    /// `/proc/sys/kernel/random/boot_id`.
+    pub boot_id: String,
+    /// The step.
+    #[serde(flatten)]
+    pub phase: Phase,
+}
+
+/// The steps of a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "kebab-case")]
+pub enum Phase {
+    /// About to be made.
+    Intended {
+        /// The setting.
+        key: Key,
+        /// What was read before, byte for byte.
+        old: String,
+        /// What is written.
+        new: String,
+        /// How it is undone.
+        undo: Undo,
+        /// The rule or command that wants it.
+        because: String,
+        /// The process that makes it.
+        owner: Owner,
+    },
+    /// Made, and read back.
+    Applied {
+        /// What was read: a driver rounds, clamps or ignores.
+        effective: String,
+    },
+    /// Undone.
+    Restored,
+    /// The user wants it to stay.
+    Kept,
+    /// The machine was booted since, and the setting is one that a boot resets.
+    Vanished,
+}

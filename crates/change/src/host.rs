@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The settings of this host, as the calling thread's network namespace shows them.
+
+use std::io;
+use std::process::{Command, Stdio};
+
+use linerate_linux::netns::NetNs;
+use linerate_linux::nic;
+
+use crate::entry::{Device, Key, Place};
+use crate::knob::Knob;
+use crate::world::World;
+
+/// This host.
+#[derive(Debug)]
+pub struct Host {
+    netns: u64,
+}
+
+impl Host {
+    /// This host, in the network namespace of the calling thread.
+    ///
+    /// # Errors
+    /// `/proc` is not mounted.
+    pub fn here() -> io::Result<Self> {
+        let netns = NetNs::current()?.inode()?.into();
+        Ok(Self { netns })
+    }
+
+    /// A setting of this namespace, or of the whole machine.
+    #[must_use]
+    pub fn key(&self, knob: &str) -> Key {
+        let place = match knob.starts_with("irq ") {
+            true => Place::Host,
+            false => Place::Namespace { netns: self.netns },
+        };
+        Key {
+            knob: knob.to_owned(),
+            place,
+        }
+    }
+
+    /// A setting of one interface.
+    ///
+    /// # Errors
+    /// There is no such interface.
+    pub fn key_of(&self, knob: &str, interface: &str) -> io::Result<Key> {
+        Ok(Key {
+            knob: knob.to_owned(),
+            place: Place::Interface {
+                netns: self.netns,
+                device: device(interface)?,
+            },
+        })
+    }
+
+    fn is_here(&self, netns: u64) -> Result<(), String> {
+        match netns == self.netns {
+            true => Ok(()),
+            false => Err(format!(
+                "it is in the network namespace net:[{netns}], and this is net:[{}]",
+                self.netns
+            )),
+        }
+    }
+}
+
+impl World for Host {
+    fn read(&mut self, key: &Key) -> io::Result<String> {
+        knob(key)?.read(&name(key)?)
+    }
+
+    fn write(&mut self, key: &Key, value: &str) -> io::Result<()> {
+        knob(key)?.write(&name(key)?, value)
+    }
+
+    fn run(&mut self, line: &str) -> io::Result<()> {
+        let mut shell = Command::new("/bin/sh");
+        let ended = shell.args(["-c", line]).stdin(Stdio::null()).output()?;
+        if ended.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&ended.stderr);
+        let said = said.lines().map(str::trim).find(|line| !line.is_empty());
+        Err(io::Error::other(match said {
+            Some(said) => format!("{}: {said}", ended.status),
+            None => ended.status.to_string(),
+        }))
+    }
+
+    fn same(&mut self, place: &Place) -> Result<(), String> {
+        match place {
+            Place::Host => Ok(()),
+            Place::Namespace { netns } => self.is_here(*netns),
+            Place::Interface { netns, device } => {
+                self.is_here(*netns)?;
+                still(device)
+            }
+        }
+    }
+}
+
+fn knob(key: &Key) -> io::Result<Knob<'_>> {
+    Knob::of(&key.knob).ok_or_else(|| io::Error::other(format!("no setting `{}`", key.knob)))
+}
+
+/// The interface's name now: it may have been renamed.
+fn name(key: &Key) -> io::Result<String> {
+    match &key.place {
+        Place::Host | Place::Namespace { .. } => Ok(String::new()),
+        Place::Interface { device, .. } => {
+            let named = |link: nic::Link| (link.index == device.index).then_some(link.name);
+            nic::list()?
+                .into_iter()
+                .find_map(named)
+                .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the interface is gone"))
+        }
+    }
+}
+
+fn device(interface: &str) -> io::Result<Device> {
+    let link = nic::link(interface)?;
+    Ok(Device {
+        index: link.index,
+        // Without ethtool (the loopback) neither is known.
+        permanent_address: nic::permanent_address(interface).unwrap_or(None),
+        bus: nic::bus(interface).unwrap_or(None),
+        name: link.name,
+    })
+}
+
+fn still(before: &Device) -> Result<(), String> {
+    let all = nic::list().map_err(|why| why.to_string())?;
+    let Some(link) = all.into_iter().find(|link| link.index == before.index) else {
+        return Err(format!("the interface {} is gone", before.name));
+    };
+    let now = device(&link.name).map_err(|why| why.to_string())?;
+    match before.is(&now) {
+        true => Ok(()),
+        false => Err(format!("{} is another device now", link.name)),
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Changes of a host's settings that can be undone, also after a crash.
+//!
+//! In: what is to be changed ([`Change`]), and the settings themselves ([`World`]). Out: an [`Outcome`] of each change, and
+//! a [`Journal`] of what is not undone yet. Each change is in the journal, on the disk, before it is made ([`apply()`]);
+//! [`restore()`] reads the journal backwards. It may end at any moment, and be started again.
+//!
+//! ```
+//! # use linerate_change::{Entry, Phase, Trace, open};
+//! # let entries: Vec<Entry> = Vec::new();
+//! // Nothing is open where each change was restored or kept.
+//! assert!(open(&entries).is_empty());
+//! ```
+#![forbid(unsafe_code)]
+
+mod apply;
+mod codec;
+mod command;
+mod entry;
+mod host;
+mod journal;
+mod knob;
+mod open;
+mod owner;
+mod restore;
+#[cfg(test)]
+mod tests;
+mod world;
+
+pub use apply::{Outcome, apply};
+pub use codec::{Contents, Tail, contents, line};
+pub use command::{command, undo};
+pub use entry::{Change, Device, Entry, Key, Phase, Place, Undo};
+pub use host::Host;
+pub use journal::{Journal, JournalError, Trace};
+pub use open::{Open, open};
+pub use owner::Owner;
+pub use restore::{End, Restored, restore};
+pub use world::World;

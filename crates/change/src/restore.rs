@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Undoes what is open, the last change first.
+
+use std::io;
+
+use crate::entry::{Phase, Undo};
+use crate::journal::{JournalError, Trace};
+use crate::open::Open;
+use crate::world::World;
+
+/// What became of an open change.
+#[derive(Debug)]
+pub struct Restored {
+    /// The change.
+    pub open: Open,
+    /// How it ended.
+    pub end: End,
+}
+
+/// How a change ended. Only the first three close it.
+#[derive(Debug)]
+pub enum End {
+    /// The old value is in force again, or the command ran.
+    Undone,
+    /// The old value was in force already.
+    WasUndone,
+    /// The machine was booted since.
+    Vanished,
+    /// The process that made it still runs.
+    UnderWay,
+    /// Another value is in force than the one that was set: a third party's. Nothing was written.
+    Foreign {
+        /// What is in force.
+        value: String,
+    },
+    /// A later change of the same setting is not undone: what was before that one would come back with it.
+    AfterAnother,
+    /// It is not reached from here, or no longer the same device.
+    Elsewhere(String),
+    /// It could not be undone.
+    Failed(io::Error),
+    /// It was written, and this value is in force instead.
+    Differs {
+        /// What is in force.
+        value: String,
+    },
+}
+
+impl End {
+    /// Whether the change is closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Undone | Self::WasUndone | Self::Vanished)
+    }
+}
+
+/// Undoes all that is open. With `force` also what a third party set since, and what a process that still runs set.
+///
+/// # Errors
+/// The journal cannot be written: what was undone before is undone all the same.
+pub fn restore(
+    trace: &mut impl Trace,
+    world: &mut impl World,
+    boot_id: &str,
+    force: bool,
+) -> Result<Vec<Restored>, JournalError> {
+    let mut all: Vec<Restored> = Vec::new();
+    for open in trace.open()?.into_iter().rev() {
+        let left = |later: &Restored| later.open.key == open.key && !later.end.is_closed();
+        let end = match all.iter().any(left) {
+            true => End::AfterAnother,
+            false => undone(world, &open, boot_id, force),
+        };
+        match end {
+            End::Vanished => trace.step(open.change, Phase::Vanished)?,
+            End::Undone | End::WasUndone => trace.step(open.change, Phase::Restored)?,
+            _ => {}
+        }
+        all.push(Restored { open, end });
+    }
+    Ok(all)
+}
+
+fn undone(world: &mut impl World, open: &Open, boot_id: &str, force: bool) -> End {
+    let is_of_this_boot = open.boot_id == boot_id;
+    // What a command of the user did may outlive a boot.
+    if !is_of_this_boot && open.undo == Undo::Write {
+        return End::Vanished;
+    }
+    if is_of_this_boot && open.owner.is_alive() && !force {
+        return End::UnderWay;
+    }
+    if let Err(why) = world.same(&open.key.place) {
+        return End::Elsewhere(why);
+    }
+    match &open.undo {
+        Undo::Command { line } => match world.run(line) {
+            Ok(()) => End::Undone,
+            Err(why) => End::Failed(why),
+        },
+        Undo::Write => written(world, open, force),
+    }
+}
+
+fn written(world: &mut impl World, open: &Open, force: bool) -> End {
+    let value = match world.read(&open.key) {
+        Ok(value) => value,
+        Err(why) => return End::Failed(why),
+    };
+    if value == open.old {
+        return End::WasUndone;
+    }
+    // Without a read-back the process ended between the write and it: what is in force is what the driver made of it.
+    let is_ours = open.effective.as_ref().is_none_or(|ours| *ours == value);
+    if !is_ours && !force {
+        return End::Foreign { value };
+    }
+    if let Err(why) = world.write(&open.key, &open.old) {
+        return End::Failed(why);
+    }
+    match world.read(&open.key) {
+        Ok(value) if value == open.old => End::Undone,
+        Ok(value) => End::Differs { value },
+        Err(why) => End::Failed(why),
+    }
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A process that dies at every step of its changes, and at every step of undoing them.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const BOOT: &str = "this boot";
+
+/// Ends the process at a step: of the journal and of the world, counted together.
+#[derive(Debug, Default)]
+struct Fate {
+    steps: usize,
+    dies_at: Option<usize>,
+}
+
+impl Fate {
+    fn lives(&mut self) -> bool {
+        self.steps += 1;
+        self.dies_at.is_none_or(|at| self.steps <= at)
+    }
+}
+
+fn death() -> io::Error {
+    io::Error::other("died")
+}
+
+/// A disk and a machine.
+#[derive(Debug, Default)]
+struct Machine {
+    bytes: Vec<u8>,
+    settings: BTreeMap<String, String>,
+    fate: Fate,
+    /// Of the line that was being written, this part arrived.
+    torn: usize,
+}
+
+/// Journal and settings are one machine, and each wants to be borrowed alone.
+struct Both(std::rc::Rc<std::cell::RefCell<Machine>>);
+
+impl Both {
+    fn entry(change: u64, phase: Phase) -> Entry {
+        Entry {
+            change,
+            wall_ns: 0,
+            boot_id: BOOT.to_owned(),
+            phase,
+        }
+    }
+
+    fn append(&mut self, entry: &Entry) -> Result<(), JournalError> {
+        let mut machine = self.0.borrow_mut();
+        let line = line(entry).unwrap();
+        if let Tail::Torn { whole_bytes } = contents(&machine.bytes).tail {
+            machine.bytes.truncate(whole_bytes);
+        }
+        let lives = machine.fate.lives();
+        let arrives = if lives {
+            line.len()
+        } else {
+            machine.torn.min(line.len())
+        };
+        machine.bytes.extend_from_slice(&line.as_bytes()[..arrives]);
+        lives.then_some(()).ok_or_else(|| JournalError {
+            what: "write",
+            path: "journal".into(),
+            why: death(),
+        })
+    }
+}
+
+impl Trace for Both {
+    fn open(&self) -> Result<Vec<Open>, JournalError> {
+        Ok(open(&contents(&self.0.borrow().bytes).entries))
+    }
+
+    fn begin(&mut self, intended: Phase) -> Result<u64, JournalError> {
+        let all = contents(&self.0.borrow().bytes).entries;
+        let change = all.iter().map(|entry| entry.change).max().unwrap_or(0) + 1;
+        self.append(&Self::entry(change, intended))?;
+        Ok(change)
+    }
+
+    fn step(&mut self, change: u64, phase: Phase) -> Result<(), JournalError> {
+        self.append(&Self::entry(change, phase))
+    }
+}
+
+impl World for Both {
+    fn read(&mut self, key: &Key) -> io::Result<String> {
+        let machine = self.0.borrow();
+        machine.settings.get(&key.knob).cloned().ok_or_else(death)
+    }
+
+    /// What is named after it rounds to tens, what is not takes what it gets.
+    fn write(&mut self, key: &Key, value: &str) -> io::Result<()> {
+        let mut machine = self.0.borrow_mut();
+        if !machine.fate.lives() {
+            return Err(death());
+        }
+        let rounded = match key.knob.starts_with("rounds") {
+            true => format!("{}0", &value[..value.len() - 1]),
+            false => value.to_owned(),
+        };
+        machine.settings.insert(key.knob.clone(), rounded);
+        // The process may end when the kernel has the value and the program has no answer yet.
+        machine.fate.lives().then_some(()).ok_or_else(death)
+    }
+
+    fn run(&mut self, _line: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn same(&mut self, _place: &Place) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+const KNOBS: [&str; 3] = ["exact", "rounds", "rounds too"];
+
+fn machine(dies_at: Option<usize>, torn: usize) -> (Both, Both) {
+    let settings = KNOBS.map(|knob| (knob.to_owned(), "100".to_owned()));
+    let machine = Machine {
+        settings: settings.into(),
+        fate: Fate { steps: 0, dies_at },
+        torn,
+        ..Machine::default()
+    };
+    let one = std::rc::Rc::new(std::cell::RefCell::new(machine));
+    (Both(one.clone()), Both(one))
+}
+
+fn wanted(knob: &str, new: u16) -> Change {
+    Change {
+        key: Key {
+            knob: knob.to_owned(),
+            place: Place::Host,
+        },
+        new: new.to_string(),
+        undo: Undo::Write,
+        because: "a test".to_owned(),
+    }
+}
+
+/// Another process starts, which dies as well or not.
+fn again(both: &Both, dies_at: Option<usize>) {
+    both.0.borrow_mut().fate = Fate { steps: 0, dies_at };
+}
+
+fn is_as_before(both: &Both) -> bool {
+    let machine = both.0.borrow();
+    machine.settings.values().all(|value| value == "100")
+}
+
+/// Undoes with `force`: the process that made the changes is this one, and lives.
+fn undo(trace: &mut Both, world: &mut Both) -> bool {
+    let ended = restore(trace, world, BOOT, true);
+    ended.is_ok_and(|all| all.iter().all(|one| one.end.is_closed()))
+}
+
+proptest! {
+    /// Changes, death at any step with any part of a line on the disk, then undoing with death at any step, then undoing.
+    #[test]
+    fn what_was_is_there_again_after_a_death_at_any_step(
+        changes in prop::collection::vec((0..KNOBS.len(), 10..1000_u16), 1..6),
+        dies_at in 0..40_usize,
+        torn in 0..300_usize,
+        dies_again_at in 0..40_usize,
+    ) {
+        let (mut trace, mut world) = machine(Some(dies_at), torn);
+        for (knob, new) in changes {
+            if apply(&mut trace, &mut world, wanted(KNOBS[knob], new)).is_err() {
+                break;
+            }
+            // A dead process makes no more changes.
+            if trace.0.borrow().fate.steps > dies_at {
+                break;
+            }
+        }
+        again(&trace, Some(dies_again_at));
+        let _ = undo(&mut trace, &mut world);
+        again(&trace, None);
+        prop_assert!(undo(&mut trace, &mut world));
+        prop_assert!(is_as_before(&world));
+        prop_assert!(trace.open().unwrap().is_empty());
+    }
+
+    /// However much of the file is left: what is read is a beginning of what was written, and the rest is reported.
+    #[test]
+    fn a_torn_journal_has_the_entries_that_are_whole(count in 1..8_u64, cut in any::<prop::sample::Index>()) {
+        let entries: Vec<Entry> = (1..=count).map(|change| Both::entry(change, Phase::Restored)).collect();
+        let bytes: String = entries.iter().map(|entry| line(entry).unwrap()).collect();
+        let left = cut.index(bytes.len() + 1);
+        let read = contents(&bytes.as_bytes()[..left]);
+        prop_assert!(read.damaged.is_empty());
+        prop_assert_eq!(&entries[..read.entries.len()], &read.entries[..]);
+        let whole: String = read.entries.iter().map(|entry| line(entry).unwrap()).collect();
+        let torn = Tail::Torn { whole_bytes: whole.len() };
+        prop_assert_eq!(read.tail, if whole.len() == left { Tail::Whole } else { torn });
+    }
+}
+
+#[test]
+fn a_damaged_line_in_the_middle_is_reported_and_the_others_are_read() {
+    let lines = [1, 2, 3].map(|change| line(&Both::entry(change, Phase::Kept)).unwrap());
+    let bytes = lines.concat().replacen("\"change\":2", "\"change\":7", 1);
+    let read = contents(bytes.as_bytes());
+    let changes: Vec<u64> = read.entries.iter().map(|entry| entry.change).collect();
+    assert_eq!(
+        (changes, read.damaged, read.tail),
+        (vec![1, 3], vec![2], Tail::Whole)
+    );
+}
+
+#[test]
+fn what_a_third_party_set_is_reported_and_left() {
+    let (mut trace, mut world) = machine(None, 0);
+    let made = apply(&mut trace, &mut world, wanted("exact", 500));
+    assert!(matches!(made, Ok(Outcome::Applied { .. })));
+    world
+        .0
+        .borrow_mut()
+        .settings
+        .insert("exact".to_owned(), "777".to_owned());
+    // Its process has ended.
+    let dead = |entries: Vec<u8>| {
+        let text = String::from_utf8(entries).unwrap();
+        let all = contents(text.as_bytes()).entries.into_iter();
+        let mut lines = all.map(|mut entry| {
+            if let Phase::Intended { owner, .. } = &mut entry.phase {
+                owner.start_ticks += 1;
+            }
+            line(&entry).unwrap()
+        });
+        lines.by_ref().collect::<String>().into_bytes()
+    };
+    let bytes = dead(trace.0.borrow().bytes.clone());
+    trace.0.borrow_mut().bytes = bytes;
+    let ended = restore(&mut trace, &mut world, BOOT, false).unwrap();
+    assert!(matches!(&ended[0].end, End::Foreign { value } if value == "777"));
+    assert_eq!(world.0.borrow().settings["exact"], "777");
+    assert_eq!(trace.open().unwrap().len(), 1, "it stays in the journal");
+}
+
+/// Undone first, the earlier change would be closed; then the later one would bring back what the earlier one had set.
+#[test]
+fn an_earlier_change_of_a_setting_waits_for_a_later_one() {
+    let (mut trace, mut world) = machine(None, 0);
+    for new in [500, 100] {
+        let made = apply(&mut trace, &mut world, wanted("exact", new));
+        assert!(matches!(made, Ok(Outcome::Applied { .. })));
+    }
+    again(&trace, Some(0));
+    let ended = restore(&mut trace, &mut world, BOOT, true).unwrap();
+    let ends = [&ended[0].end, &ended[1].end];
+    assert!(
+        matches!(ends, [End::Failed(_), End::AfterAnother]),
+        "{ends:?}"
+    );
+    again(&trace, None);
+    assert!(undo(&mut trace, &mut world) && is_as_before(&world));
+}
+
+#[test]
+fn what_a_process_that_runs_has_set_is_its_own() {
+    let (mut trace, mut world) = machine(None, 0);
+    apply(&mut trace, &mut world, wanted("exact", 500)).unwrap();
+    let ended = restore(&mut trace, &mut world, BOOT, false).unwrap();
+    assert!(matches!(ended[0].end, End::UnderWay));
+    assert_eq!(world.0.borrow().settings["exact"], "500");
+}
+
+#[test]
+fn a_boot_has_undone_what_was_only_in_memory() {
+    let (mut trace, mut world) = machine(None, 0);
+    apply(&mut trace, &mut world, wanted("exact", 500)).unwrap();
+    world
+        .0
+        .borrow_mut()
+        .settings
+        .insert("exact".to_owned(), "64".to_owned());
+    let ended = restore(&mut trace, &mut world, "the next boot", false).unwrap();
+    assert!(matches!(ended[0].end, End::Vanished));
+    assert_eq!(world.0.borrow().settings["exact"], "64", "not written");
+    assert!(trace.open().unwrap().is_empty());
+}
+
+#[test]
+fn what_changes_nothing_is_not_open() {
+    let (mut trace, mut world) = machine(None, 0);
+    let same = apply(&mut trace, &mut world, wanted("exact", 100));
+    assert!(matches!(same, Ok(Outcome::InForce)));
+    let rounded_away = apply(&mut trace, &mut world, wanted("rounds", 105));
+    assert!(matches!(rounded_away, Ok(Outcome::Ineffective)));
+    let unknown = apply(&mut trace, &mut world, wanted("none", 5));
+    assert!(matches!(unknown, Ok(Outcome::Unreadable(_))));
+    assert!(trace.open().unwrap().is_empty());
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One word of `ethtool -a`, `-c`, `-g` or `-l`, read and set. The structures are those of [`super::settings`].
+
+use std::io;
+
+use super::request::{Ethtool, get, put};
+
+/// A structure of 32-bit words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parameters {
+    /// `-a`, `-A`: struct ethtool_pauseparam.
+    Pause,
+    /// `-c`, `-C`: struct ethtool_coalesce.
+    Coalescing,
+    /// `-g`, `-G`: struct ethtool_ringparam.
+    Rings,
+    /// `-l`, `-L`: struct ethtool_channels.
+    Channels,
+}
+
+impl Parameters {
+    /// A word by the name that `ethtool` takes: `rx`, `rx-usecs`, `combined`.
+    ///
+    /// # Errors
+    /// EOPNOTSUPP if the driver has none of these, `InvalidInput` for another name.
+    pub fn read(self, interface: &str, name: &str) -> io::Result<u32> {
+        let answer = self.asked(&Ethtool::of(interface)?)?;
+        get(&answer, self.at(name)?)
+    }
+
+    /// Sets a word, and leaves the others as they are.
+    ///
+    /// # Errors
+    /// EPERM without CAP_NET_ADMIN, EINVAL out of range, EOPNOTSUPP if the driver has none of these.
+    pub fn write(self, interface: &str, name: &str, value: u32) -> io::Result<()> {
+        let ethtool = Ethtool::of(interface)?;
+        let mut words = self.asked(&ethtool)?;
+        put(&mut words, self.at(name)?, value);
+        // ETHTOOL_S… of each is the number after ETHTOOL_G….
+        put(&mut words, 0, self.command() + 1);
+        ethtool.exchange(&mut words)
+    }
+
+    fn asked(self, ethtool: &Ethtool) -> io::Result<Vec<u8>> {
+        ethtool.ask(self.command(), self.bytes())
+    }
+
+    const fn command(self) -> u32 {
+        match self {
+            Self::Coalescing => 0x0e,
+            Self::Rings => 0x10,
+            Self::Pause => 0x12,
+            Self::Channels => 0x3c,
+        }
+    }
+
+    const fn bytes(self) -> usize {
+        match self {
+            Self::Pause => 16,
+            Self::Rings | Self::Channels => 36,
+            Self::Coalescing => 92,
+        }
+    }
+
+    fn at(self, name: &str) -> io::Result<usize> {
+        let words: &[(&str, usize)] = match self {
+            Self::Pause => &[("autoneg", 1), ("rx", 2), ("tx", 3)],
+            Self::Rings => &[("rx", 5), ("rx-mini", 6), ("rx-jumbo", 7), ("tx", 8)],
+            Self::Channels => &[("rx", 5), ("tx", 6), ("other", 7), ("combined", 8)],
+            Self::Coalescing => &[
+                ("rx-usecs", 1),
+                ("rx-frames", 2),
+                ("tx-usecs", 5),
+                ("tx-frames", 6),
+                ("adaptive-rx", 10),
+                ("adaptive-tx", 11),
+            ],
+        };
+        let found = words.iter().find(|(word, _)| *word == name);
+        found.map(|(_, word)| 4 * word).ok_or_else(|| {
+            let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            let why = format!("no `{name}`: there are {}", names.join(", "));
+            io::Error::new(io::ErrorKind::InvalidInput, why)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_has_none_and_a_wrong_name_is_reported() {
+        for one in [Parameters::Pause, Parameters::Rings, Parameters::Channels] {
+            let error = one.read("lo", "rx").unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EOPNOTSUPP), "{one:?}");
+        }
+        let error = Parameters::Coalescing.at("usecs").unwrap_err();
+        assert!(error.to_string().contains("rx-usecs, rx-frames"), "{error}");
+    }
+
+    /// Each word lies in its structure.
+    #[test]
+    fn words_are_inside() {
+        for (one, name) in [
+            (Parameters::Pause, "tx"),
+            (Parameters::Rings, "tx"),
+            (Parameters::Channels, "combined"),
+            (Parameters::Coalescing, "adaptive-tx"),
+        ] {
+            assert!(one.at(name).unwrap() + 4 <= one.bytes());
+        }
+    }
+}
