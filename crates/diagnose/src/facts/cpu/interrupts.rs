@@ -159,7 +159,7 @@ fn homes(vantage: &Vantage<'_>, step: Vec<(&str, u64)>) -> Vec<(String, String)>
 
 const SOURCE: &str = Source::Interrupts.text();
 const STAT: &str = Source::Stat.text();
-/// As of `busy_before`.
+/// As of `busy_with_programs`.
 const TAKEN: f64 = 0.8;
 /// Fewer interrupts than these say nothing of where they go.
 const FEW: u64 = 100;
