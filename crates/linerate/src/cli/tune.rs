@@ -69,7 +69,11 @@ fn restored(force: bool) -> Result<Vec<SettingChange>, Failure> {
 /// What is open. Lines that cannot be read are reported.
 fn contents(journal: &Journal) -> Result<Vec<Open>, Failure> {
     let contents = journal.contents();
-    let contents = contents.map_err(|error| Failure::measuring("show changes", error))?;
+    let contents = contents.map_err(|error| {
+        let path = error.path.display().to_string();
+        Failure::measuring("list the changes", error)
+            .hint(format!("read {path}; if it is yours: chmod go-w {path}"))
+    })?;
     for line in contents.damaged {
         session::say(&format!(
             "line {line} of the journal is damaged and was ignored"
