@@ -9,6 +9,7 @@ mod kernel;
 mod log;
 mod machine;
 mod processors;
+mod programs;
 mod queues;
 mod sysctls;
 
@@ -55,6 +56,7 @@ pub fn of_host() -> Vec<RawSetting> {
     all.push(machine::read());
     all.push(setting("nft list flowtables", crate::nft::flowtables()));
     all.push(log::network_lines());
+    all.push(programs::running());
     present(all)
 }
 

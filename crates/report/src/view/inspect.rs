@@ -182,10 +182,21 @@ fn limits(output: &Output) -> Vec<Line> {
         let known: Vec<String> = known.collect();
         (!known.is_empty()).then(|| line(2, &format!("{label:<8}{}", known.join("; "))))
     };
-    [of("TCP", TCP), of("sockets", SOCKETS)]
+    [of("TCP", TCP), of("sockets", SOCKETS), programs(output)]
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// Which programs change settings by themselves.
+fn programs(output: &Output) -> Option<Line> {
+    let of_host = output.settings.iter().filter(|one| one.source == PROGRAMS);
+    let names: Vec<&str> = of_host
+        .flat_map(|one| one.values.keys())
+        .map(String::as_str)
+        .collect();
+    let text = format!("change settings by themselves: {}", names.join(", "));
+    (!names.is_empty()).then(|| line(2, &text))
 }
 
 /// The value of a setting.
@@ -213,6 +224,7 @@ fn line(indent: usize, text: &str) -> Line {
     Line::new(indent, start + " …")
 }
 
+const PROGRAMS: &str = "ps -eo comm";
 const COLUMNS: usize = 80;
 const MORE: &str = "each setting and the evidence: linerate inspect -v";
 const INDENT: usize = 2;
@@ -276,6 +288,11 @@ mod tests {
             setting("/proc/meminfo", None, &[("MemTotal", "1048576")]),
             setting("/proc/cmdline", None, &[("cmdline", "quiet root=/dev/nfs")]),
             setting("sysctl", None, &[("net.core.rmem_max", "212992")]),
+            setting(
+                PROGRAMS,
+                None,
+                &[("irqbalance", "interrupt affinity"), ("tuned", "sysctls")],
+            ),
         ];
         output.settings.extend(host);
         for name in &names {
@@ -319,6 +336,7 @@ mod tests {
             "        192.0.2.7/24, 2001:db8::1/64, ",
             "        qdisc mq, GRO off",
             "  sockets rmem_max 212992",
+            "  change settings by themselves: irqbalance, tuned",
             "  nothing looks wrong",
         ] {
             assert!(text.contains(line), "{line} in {text}");
