@@ -42,7 +42,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "irq_top_cpu_share" "ratio" "share of the interface's interrupts on the processor with most of them" "grep {interface} /proc/interrupts"
     "irq_cpu_softirq" "ratio" "share of interrupts and soft interrupts on that processor" "mpstat -P ALL 1"
     "irq_cpu_user" "ratio" "share of programs in user mode on that processor" "mpstat -P ALL 1"
-    "irq_cpu_taken" "" "whether another program than the test's receiver is known to have used 80 % of the processor that takes the interface's interrupts" "grep {interface} /proc/interrupts; mpstat -P ALL 1"
+    "irq_cpu_taken" "" "whether another program than the test's receiver is known to have used half of the processor that takes the interface's interrupts" "grep {interface} /proc/interrupts; mpstat -P ALL 1"
     "irq_portals" "" "whether the interrupts are those of DPAA2 portals" "grep dpio /proc/interrupts"
     "irq_vector_per_second" "1/s" "interrupts per second of the busiest vector" "grep {interface} /proc/interrupts   # before a test and after it, with what the test printed"
     "irq_per_packet" "ratio" "interrupts per packet, both directions" "grep {interface} /proc/interrupts; ip -s link show {interface}"

@@ -159,8 +159,8 @@ fn homes(vantage: &Vantage<'_>, step: Vec<(&str, u64)>) -> Vec<(String, String)>
 
 const SOURCE: &str = Source::Interrupts.text();
 const STAT: &str = Source::Stat.text();
-/// As of `busy_with_programs`.
-const TAKEN: f64 = 0.8;
+/// Half of it for certain: the receiver's own share is taken off, though that may run on another processor.
+const TAKEN: f64 = 0.5;
 /// Fewer interrupts than these say nothing of where they go.
 const FEW: u64 = 100;
 const NETWORK: &[&str] = &[
