@@ -87,6 +87,20 @@ pub(crate) fn build(recipe: Recipe<'_>) -> Result<Binary, String> {
     Ok(Binary { path, bytes, took })
 }
 
+/// Builds the program for this machine, in profile release; its path.
+///
+/// # Errors
+/// As [`build`].
+pub(crate) fn program() -> Result<PathBuf, String> {
+    let output = Command::new(cargo())
+        .args(["build", "--quiet", "--release", "--package", "linerate"])
+        .arg("--message-format=json-render-diagnostics")
+        .output()
+        .map_err(|why| format!("start cargo: {why}"))?;
+    let path = executable(&String::from_utf8_lossy(&output.stdout), "linerate");
+    path.ok_or_else(|| "linerate cannot be built".to_owned())
+}
+
 /// Builds an example of a package for this machine, in profile release; its path.
 ///
 /// # Errors

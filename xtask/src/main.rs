@@ -71,6 +71,8 @@ usage: cargo xtask dist [--check] [--packages] [--reproducible] [TARGET...]   st
        cargo xtask machines --small [--write] [MACHINE...]  little memory, no clock, nothing to write to, an old kernel
        cargo xtask machines --causes [--cause NAME]... [NIC...]  known causes set up there: which finding comes first
        cargo xtask machines --middle [--write] [NIC|MODE...]  a guest with two NICs in the middle of `forward` (root)
+       cargo xtask machines --recorded [--write] [NIC...]  recorded runs of these, explained and judged again (no emulator, no root)
+       cargo xtask machines --record [--from PLACE]... [NIC...]  records what `machines` has stored
        cargo xtask fuzz [--seconds N] [--keep] [TARGET...]  every fuzz target for this long (nightly)
        cargo xtask corpus [--learn]             the real cases of corpus/: how many are named
        cargo xtask check-knowledge              every mistake in the tables of knowledge/

@@ -21,6 +21,7 @@ fn every_step_is_there_and_what_is_begun_is_joined() {
         "cargo xtask corpus",
         "cargo xtask dist --check --packages",
         "cargo xtask machines --short",
+        "cargo xtask machines --recorded --binary",
         "cargo xtask foreign-tests --short",
     ] {
         assert_eq!(run.matches(step).count(), 1, "{step}");
@@ -66,6 +67,15 @@ fn machines_come_after_the_binaries_and_after_tests_with_numbers() {
     ] {
         assert!(tools.contains(&format!(":{package}")), "{package}");
     }
+}
+
+/// It compiles nothing but the task: the program is that of the tests.
+#[test]
+fn recorded_runs_are_explained_by_the_program_of_the_tests() {
+    let run = read(".ci/run");
+    let at = |text: &str| run.find(text).unwrap_or_else(|| panic!("no {text:?}"));
+    let tests = at("cargo test --workspace\n");
+    assert!(tests < at("\nstep 'recorded machines';             recorded\n"));
 }
 
 #[test]

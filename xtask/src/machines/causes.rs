@@ -23,10 +23,10 @@ use super::{Options, boot, missing, missing_for, place};
 use crate::Outcome;
 use crate::process;
 use crate::tally::Tally;
-use judge::Judged;
-pub(super) use judge::{OF_THIS_MACHINE, adds_up};
+pub(super) use judge::{Judged, OF_THIS_MACHINE, adds_up, document};
 pub(crate) use provoke::run as inside;
 pub(crate) use table::section;
+pub(super) use table::{markdown, named_of};
 
 /// One thing that is wrong, or different and harmless.
 #[derive(Debug)]
@@ -115,11 +115,22 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
             all.push(judged);
         }
     }
-    println!("\n{}", table::markdown(&all));
+    println!("\n{}", markdown(&all));
     if options.write {
         table::write(&all)?;
     }
     Ok(tally.close())
+}
+
+/// The name of each cause.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    list::CAUSES.iter().map(|cause| cause.name)
+}
+
+/// What came of each cause by what `directory` has.
+pub(super) fn judged(nic: &'static Nic, directory: &Path) -> Vec<Judged> {
+    let all = list::CAUSES.iter();
+    all.map(|cause| Judged::of(nic, cause, directory)).collect()
 }
 
 /// The causes that are asked for, and the words that remain.

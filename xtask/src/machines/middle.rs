@@ -21,8 +21,11 @@ use super::nic::{Board, Nic};
 use super::{Options, image, network, page, place};
 use crate::Outcome;
 use crate::tally::Tally;
-use mode::{Line, MODES, Mode};
-use outcome::Measured;
+pub(super) use judge::checks;
+use mode::Line;
+pub(super) use mode::{MODES, Mode};
+pub(super) use outcome::Measured;
+pub(super) use table::markdown;
 
 /// Boots each pair that is asked for, judges it, and prints the table. Whether all was right.
 pub(crate) fn run(words: &[&str]) -> Outcome {
@@ -40,7 +43,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     let nics = nics(&options);
     let mut tally = Tally::default();
     let all = measured(&options, &nics, &modes, &mut tally)?;
-    println!("\n{}", table::markdown(&all));
+    println!("\n{}", markdown(&all));
     for one in &all {
         judge::judge(one, &mut tally);
     }
@@ -108,7 +111,7 @@ fn measured(
 }
 
 /// Where the results of a pair are, below the place of all.
-fn name(nic: &Nic, mode: &Mode) -> String {
+pub(super) fn name(nic: &Nic, mode: &Mode) -> String {
     format!("middle-{}-{}", nic.directory(), mode.name)
 }
 

@@ -43,7 +43,7 @@ pub(super) fn of_the_load(results: &Results) -> Option<String> {
     let checks = CHECKS.iter().filter(|_| host.was_idle());
     let of_rates = |step: &&str| {
         let found = findings(&results.document(step)?);
-        let wrong = first(&found).and(few(&found).map(drop));
+        let wrong = first_of_an_untouched_machine(&found).and(few(&found).map(drop));
         wrong.map_err(|why| format!("{step}: {why}"))
     };
     checks.map(of_rates).chain([steps]).find_map(Result::err)
@@ -172,11 +172,12 @@ fn found(
     if !host.was_idle() {
         return Ok(of_this_chip);
     }
-    first(&found)?;
+    first_of_an_untouched_machine(&found)?;
     few(&found)
 }
 
-fn first(found: &[Finding]) -> Result<(), String> {
+/// The first above *possible* is of what limits an emulated machine, or of the machine that emulates.
+pub(super) fn first_of_an_untouched_machine(found: &[Finding]) -> Result<(), String> {
     match found.iter().find(|one| one.strength != "weak") {
         Some(one)
             if !FIRST.contains(&one.cause.as_str())

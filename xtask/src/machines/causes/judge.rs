@@ -20,13 +20,13 @@ pub(crate) struct Judged {
     /// Why it was not provoked.
     pub(super) not_here: Option<String>,
     /// The rule whose finding came first, of those above *possible*.
-    pub(super) first: Option<String>,
+    pub(in crate::machines) first: Option<String>,
     /// Whether that is right.
-    pub(super) is_named: bool,
+    pub(in crate::machines) is_named: bool,
     /// There was no harm to name.
     pub(super) is_harmless: bool,
     /// What else is wrong.
-    pub(super) wrong: Vec<String>,
+    pub(in crate::machines) wrong: Vec<String>,
     /// The program's version and the guest's kernel.
     pub(super) versions: Option<(String, String)>,
     /// The day.
@@ -40,8 +40,7 @@ impl Judged {
         let why = cause.why_not_on(nic);
         let why = why.or((!was_provoked).then_some("not measured"));
         let not_here = why.map(str::to_owned);
-        let of = |kind: &str| results.document(&format!("{}.{kind}", cause.name));
-        let measure = of("explained").or_else(|_| of("measure"));
+        let measure = document(&results, cause.name);
         let document = measure.as_ref().cloned().unwrap_or_default();
         let text = |at: &str| Some(document.pointer(at)?.as_str()?.to_owned());
         let sure = sure(&document, cause);
@@ -66,6 +65,15 @@ impl Judged {
         }
     }
 
+    pub(in crate::machines) fn name(&self) -> &'static str {
+        self.cause.name
+    }
+
+    /// Whether it was provoked.
+    pub(in crate::machines) fn is_here(&self) -> bool {
+        self.not_here.is_none()
+    }
+
     /// Prints and counts it.
     pub(super) fn tell(&self, tally: &mut Tally) {
         let what = format!("{}: {}", self.nic.name, self.cause.name);
@@ -83,6 +91,12 @@ impl Judged {
         };
         tally.check(&what, result);
     }
+}
+
+/// What is concluded of a cause: when its run was explained again, or else when it was measured.
+pub(in crate::machines) fn document(results: &Results, name: &str) -> Result<Value, String> {
+    let of = |kind: &str| results.document(&format!("{name}.{kind}"));
+    of("explained").or_else(|_| of("measure"))
 }
 
 /// Findings above *possible*, without what is true of the machine that emulates.

@@ -8,7 +8,7 @@ use super::Judged;
 use crate::machines::page;
 
 /// One row per cause, one column per NIC, and their sum.
-pub(super) fn markdown(all: &[Judged]) -> String {
+pub(in crate::machines) fn markdown(all: &[Judged]) -> String {
     let mut nics: Vec<&str> = Vec::new();
     let mut causes: Vec<&str> = Vec::new();
     for judged in all {
@@ -70,16 +70,23 @@ fn cell(judged: &Judged) -> String {
     }
 }
 
+/// Of the causes that do harm, how many come first, and how many there are.
+pub(in crate::machines) fn named_of(all: &[Judged]) -> (usize, usize) {
+    right(all, false)
+}
+
+/// Of those that did no harm, or of the others, how many are right, and how many there are.
+fn right(all: &[Judged], is_harmless: bool) -> (usize, usize) {
+    let here = all.iter().filter(|one| one.is_here());
+    let these = here.filter(|one| one.is_harmless == is_harmless);
+    let named = these.clone().filter(|one| one.is_named).count();
+    (named, these.count())
+}
+
 /// Causes that must be named, apart from what does no harm: a silent program would be right there.
 fn sum(all: &[Judged]) -> String {
-    let here: Vec<&Judged> = all.iter().filter(|one| one.not_here.is_none()).collect();
-    let right = |is_harmless: bool| {
-        let mut these = here.clone();
-        these.retain(|one| one.is_harmless == is_harmless);
-        let named = these.iter().filter(|one| one.is_named).count();
-        (named, these.len())
-    };
-    let ((named, of), (unblamed, harmless)) = (right(false), right(true));
+    let here: Vec<&Judged> = all.iter().filter(|one| one.is_here()).collect();
+    let ((named, of), (unblamed, harmless)) = (named_of(all), right(all, true));
     let clean = here.iter().filter(|one| one.wrong.is_empty()).count();
     format!(
         "Of {} cells {of} have a cause that does harm, and the first finding is right in {named} of them ({} %). {harmless} are the \

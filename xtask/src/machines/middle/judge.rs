@@ -11,22 +11,28 @@ use crate::tally::Tally;
 
 /// Checks one.
 pub(crate) fn judge(one: &Measured, tally: &mut Tally) {
-    let document = one.document();
     let name = format!("{} as {}", one.nic.name, one.mode.name);
-    let mut check = |what: &str, result| tally.check(&format!("{name}: {what}"), result);
-    check("end", end(one, &document));
-    check("counts", counts(&document));
-    check("the guest's own counts", own_counts(one, &document));
+    for (what, result) in checks(one) {
+        tally.check(&format!("{name}: {what}"), result);
+    }
+}
+
+/// What must hold, each by its name.
+pub(crate) fn checks(one: &Measured) -> [(&'static str, Result<String, String>); 8] {
+    let document = one.document();
     let damages = one.nic.name == DAMAGES;
-    check("damage", damage(&document, damages));
-    check("ledger", ledger(&document, damages));
     let few = few_and_of_this_chip(&findings(&document), one.nic.driver);
-    check(
-        "findings",
-        few.and_then(|few| first_is_the_devices(&document, few)),
-    );
-    check("device", device(one, &document));
-    check("shown", shown(one, &document));
+    let found = few.and_then(|few| first_is_the_devices(&document, few));
+    [
+        ("end", end(one, &document)),
+        ("counts", counts(&document)),
+        ("the guest's own counts", own_counts(one, &document)),
+        ("damage", damage(&document, damages)),
+        ("ledger", ledger(&document, damages)),
+        ("findings", found),
+        ("device", device(one, &document)),
+        ("shown", shown(one, &document)),
+    ]
 }
 
 /// Of its own accord, with an agent that answered until then. 4: the tester was the limit of all rates.
