@@ -271,7 +271,7 @@ fn missing() -> Option<String> {
 
 fn missing_for(board: Board) -> Option<String> {
     let lacks = match board {
-        Board::Pc | Board::Pc32 => absent(&[board.emulator()]),
+        Board::Pc | Board::Pc32 | Board::Mainframe => absent(&[board.emulator()]),
         Board::SabreLite => absent(&[board.emulator(), "fdtput"]),
     };
     lacks.or_else(|| dist::target(board.triple())?.missing())

@@ -3,6 +3,7 @@
 
 use super::plan::{Family, PathNotes, TestPlan};
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
+use linerate_linux::errno;
 use linerate_linux::signal::Interrupt;
 use linerate_linux::tcp::{self, Connected, Options};
 use linerate_model::failure::Failure;
@@ -180,7 +181,7 @@ pub(super) fn stream_failure(
         io::ErrorKind::PermissionDenied => {
             "--bind-dev and some --dscp values need CAP_NET_RAW or CAP_NET_ADMIN"
         }
-        _ if error.raw_os_error() == Some(NO_SUCH_DEVICE) => "an interface that `ip link` lists",
+        _ if error.raw_os_error() == Some(errno::ENODEV) => "an interface that `ip link` lists",
         _ => "fewer streams with -P, or see `ulimit -n`",
     };
     Failure::measuring(what, error).hint(hint)
@@ -192,7 +193,7 @@ pub(super) fn explain(plan: &TestPlan, address: SocketAddr, error: &io::Error) -
     let from = from.unwrap_or_default();
     let what = format!("connect to {} ({address}){from}", plan.host);
     match error.kind() {
-        _ if error.raw_os_error() == Some(NO_SUCH_DEVICE) => {
+        _ if error.raw_os_error() == Some(errno::ENODEV) => {
             let device = plan.bind_device.as_deref().unwrap_or_default();
             Failure::measuring(format!("{what} through {device}"), error)
                 .hint("an interface that `ip link` lists")
@@ -245,8 +246,6 @@ fn fits_local(address: &SocketAddr, local: Option<IpAddr>) -> bool {
     local.is_none_or(|local| local.is_ipv4() == address.is_ipv4())
 }
 
-/// ENODEV
-const NO_SUCH_DEVICE: i32 = 19;
 /// What every IPv4 path carries (RFC 1122, 4.2.2.6).
 const SHORT_MSS: u32 = 536;
 /// Refusals after which the server is taken to be absent.

@@ -22,6 +22,7 @@ pub mod clock;
 pub mod cpu;
 pub mod daemon;
 pub mod drops;
+pub mod errno;
 pub mod ethtool_features;
 pub mod file;
 pub mod heap;

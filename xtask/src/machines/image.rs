@@ -53,7 +53,7 @@ fn with_files(board: Board, unpacked: &Unpacked, initramfs: PathBuf) -> Result<I
         kernel: unpacked.image(),
         initramfs,
         device_tree: match board {
-            Board::Pc | Board::Pc32 => None,
+            Board::Pc | Board::Pc32 | Board::Mainframe => None,
             Board::SabreLite => Some(device_tree(unpacked)?),
         },
     })

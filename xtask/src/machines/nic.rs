@@ -26,6 +26,8 @@ pub(crate) enum Board {
     Pc32,
     /// A SABRE Lite (i.MX6Quad, armv7).
     SabreLite,
+    /// A mainframe (s390x): big endian.
+    Mainframe,
 }
 
 impl Board {
@@ -35,6 +37,7 @@ impl Board {
             Self::Pc => "amd64",
             Self::Pc32 => "i386",
             Self::SabreLite => "armhf",
+            Self::Mainframe => "s390x",
         }
     }
 
@@ -44,19 +47,21 @@ impl Board {
             Self::Pc => "x86_64-unknown-linux-musl",
             Self::Pc32 => "i686-unknown-linux-musl",
             Self::SabreLite => "armv7-unknown-linux-gnueabihf",
+            Self::Mainframe => "s390x-unknown-linux-gnu",
         }
     }
 
     /// Whether its processor runs this program (`e_machine` of elf(5)).
     pub(crate) fn runs(self, program: &Path) -> bool {
         let machine = match self {
-            Self::Pc => 62,
-            Self::Pc32 => 3,
-            Self::SabreLite => 40,
+            Self::Pc => [62, 0],
+            Self::Pc32 => [3, 0],
+            Self::SabreLite => [40, 0],
+            Self::Mainframe => [0, 22],
         };
         let mut head = [0; 20];
         let read = File::open(program).and_then(|mut file| file.read_exact(&mut head));
-        read.is_ok() && head.ends_with(&[machine, 0])
+        read.is_ok() && head.ends_with(&machine)
     }
 
     pub(crate) const fn emulator(self) -> &'static str {
@@ -64,6 +69,7 @@ impl Board {
             Self::Pc => "qemu-system-x86_64",
             Self::Pc32 => "qemu-system-i386",
             Self::SabreLite => "qemu-system-arm",
+            Self::Mainframe => "qemu-system-s390x",
         }
     }
 
@@ -73,6 +79,7 @@ impl Board {
             Self::Pc => "linux-image-amd64",
             Self::Pc32 => "linux-image-686",
             Self::SabreLite => "linux-image-armmp",
+            Self::Mainframe => "linux-image-s390x",
         }
     }
 
@@ -81,6 +88,8 @@ impl Board {
         match self {
             Self::Pc | Self::Pc32 => ["ttyS0", "ttyS1"],
             Self::SabreLite => ["ttymxc0", "ttymxc1"],
+            // The console of a terminal, and that of lines, which only the kernel calls ttyS0.
+            Self::Mainframe => ["ttysclp0", "ttyS0"],
         }
     }
 }
@@ -132,11 +141,17 @@ pub(crate) const NICS: [Nic; 11] = [
     },
 ];
 
-/// What only a small machine has.
-pub(crate) const OF_PC32: [Nic; 1] = [Nic {
-    board: Board::Pc32,
-    ..Nic::in_a_pc("i82559er", "e100").with(&["e100"])
-}];
+/// What only machines of `--small` have.
+pub(crate) const OTHERS: [Nic; 2] = [
+    Nic {
+        board: Board::Pc32,
+        ..Nic::in_a_pc("i82559er", "e100").with(&["e100"])
+    },
+    Nic {
+        board: Board::Mainframe,
+        ..Nic::in_a_pc("virtio-net-ccw", "virtio_net").with(&["virtio_net"])
+    },
+];
 
 /// The machines of `--short`: a MAC with counters, one with few, and a small board.
 pub(crate) const SHORT: [&str; 3] = ["e1000e", "i82559er", "sabrelite"];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `machines --small [--write] [--kept] [--kernel FILE] [--binary PATH]... [MACHINE...]`: machines with little memory, a clock
-//! that was never set, a root that cannot be written, an old kernel. Each measures in both roles; how much memory both took
-//! is checked, how long a start takes is printed.
+//! that was never set, a root that cannot be written, an old kernel, one of big endian. Each measures in both roles; how much
+//! memory both took is checked, how long a start takes is printed.
 //!
 //! `--kernel` is another kernel for a PC, with the drivers built in.
 
@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use super::guest::{Guest, Hardware};
 use super::image::{self, Image};
-use super::nic::{Board, NICS, Nic, OF_PC32};
+use super::nic::{Board, NICS, Nic, OTHERS};
 use super::steps::Action;
 use super::{Options, network, page, place, session};
 use crate::Outcome;
@@ -30,8 +30,8 @@ pub(super) struct Machine {
     /// What it is, for people.
     pub(super) what: &'static str,
     nic: &'static str,
-    /// In a PC of 32 bits.
-    is_pc32: bool,
+    /// In a machine that is booted here only.
+    is_other: bool,
     memory_mib: u32,
     kernel_words: &'static str,
     emulator_words: &'static [&'static str],
@@ -49,7 +49,7 @@ impl Machine {
             name,
             what,
             nic,
-            is_pc32: false,
+            is_other: false,
             memory_mib,
             kernel_words: "",
             emulator_words: &[],
@@ -69,7 +69,7 @@ impl Machine {
     }
 
     fn nic(&self) -> Result<&'static Nic, String> {
-        let nics = if self.is_pc32 { &OF_PC32[..] } else { &NICS };
+        let nics = if self.is_other { &OTHERS[..] } else { &NICS };
         let named = nics.iter().find(|nic| nic.name == self.nic);
         named.ok_or_else(|| format!("no NIC {}", self.nic))
     }
@@ -91,7 +91,7 @@ impl Machine {
 
 /// With Debian's kernel. On a PC of 64 bits it needs 80 MB for itself while it starts: with 88 it boots, with 104 a check is
 /// killed for want of memory. The kernel of 32 bits leaves 30 of 64 MB.
-const MACHINES: [Machine; 5] = [
+const MACHINES: [Machine; 6] = [
     Machine {
         // Debian's kernel keeps 16 of the 64 MB for devices (CMA). While it boots, the initramfs may have half of the rest
         // (tmpfs), 10 MB, and the program is unpacked in part: "Initramfs unpacking failed: write error".
@@ -99,7 +99,7 @@ const MACHINES: [Machine; 5] = [
         ..Machine::new("sabrelite-64", "SABRE Lite, 64 MB", "sabrelite", 64)
     },
     Machine {
-        is_pc32: true,
+        is_other: true,
         ..Machine::new(
             "pc32-64",
             "PC of 32 bits with an e100, 64 MB",
@@ -108,6 +108,15 @@ const MACHINES: [Machine; 5] = [
         )
     },
     Machine::new("pc-128", "PC with an e1000e, 128 MB", "e1000e", 128),
+    Machine {
+        is_other: true,
+        ..Machine::new(
+            "s390x",
+            "S/390 with a virtio NIC, big endian, 256 MB",
+            "virtio-net-ccw",
+            256,
+        )
+    },
     Machine {
         kernel_words: "BARE=1",
         actions: &BARE,

@@ -3,6 +3,7 @@
 
 use std::io::ErrorKind;
 
+use linerate_linux::errno;
 use linerate_linux::port::{OpenError, Refused};
 
 use linerate_model::failure::Failure;
@@ -28,12 +29,12 @@ fn hint(interface: &str, refused: &Refused) -> String {
         (ErrorKind::NetworkDown, _) => {
             format!("ip link set {interface} up; then check cable and device")
         }
-        (_, Some(NO_SUCH_DEVICE)) => "`linerate inspect` lists the interfaces".to_owned(),
-        (ErrorKind::OutOfMemory, _) | (_, Some(NO_BUFFER_SPACE)) if xdp => {
+        (_, Some(errno::ENODEV)) => "`linerate inspect` lists the interfaces".to_owned(),
+        (ErrorKind::OutOfMemory, _) | (_, Some(errno::ENOBUFS)) if xdp => {
             "ulimit -l unlimited: its frames are in locked memory; or --backend af_packet_mmsg"
                 .to_owned()
         }
-        (ErrorKind::OutOfMemory, _) | (_, Some(NO_BUFFER_SPACE)) => {
+        (ErrorKind::OutOfMemory, _) | (_, Some(errno::ENOBUFS)) => {
             "free memory: a port's frames wait in up to 64 MiB of the kernel's (free -m)".to_owned()
         }
         (ErrorKind::ResourceBusy, _) => format!(
@@ -47,23 +48,17 @@ fn hint(interface: &str, refused: &Refused) -> String {
             "smaller --sizes, or another --backend: the kernel does not take such a ring".to_owned()
         }
         (ErrorKind::Unsupported, _)
-        | (_, Some(NO_SUCH_FAMILY | NO_SUCH_OPTION | NO_SUCH_OPERATION)) => {
+        | (_, Some(errno::EAFNOSUPPORT | errno::ENOPROTOOPT | errno::EOPNOTSUPP)) => {
             "another --backend, or none: this kernel or driver lacks that one".to_owned()
         }
         _ => format!("dmesg; linerate inspect {interface}; or another --backend"),
     }
 }
 
-/// ENODEV, ENOPROTOOPT, EOPNOTSUPP, EAFNOSUPPORT, ENOBUFS: asm-generic/errno.h.
-const NO_SUCH_DEVICE: i32 = 19;
-const NO_SUCH_OPTION: i32 = 92;
-const NO_SUCH_OPERATION: i32 = 95;
-const NO_SUCH_FAMILY: i32 = 97;
-const NO_BUFFER_SPACE: i32 = 105;
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linerate_linux::errno::*;
     use linerate_linux::port::Backend;
     use std::io;
 
@@ -85,26 +80,30 @@ mod tests {
     fn what_to_try_fits_the_kernels_answer() {
         let (ring, xdp) = (Backend::AfPacketRing, Backend::AfXdpCopy);
         for (errno, backend, word) in [
-            (1, ring, "CAP_NET_RAW"),
-            (13, ring, "CAP_NET_RAW"),
-            (1, xdp, "CAP_BPF"),
-            (12, ring, "free memory"),
-            (105, ring, "free memory"),
-            (105, xdp, "ulimit -l"),
-            (16, xdp, "eth7 xdp off"),
-            (19, ring, "inspect` lists"),
-            (22, ring, "smaller --sizes"),
-            (22, xdp, "MTU of eth7"),
-            (95, xdp, "lacks that one"),
-            (97, xdp, "lacks that one"),
-            (92, ring, "lacks that one"),
-            (100, ring, "ip link set eth7 up"),
-            (5, ring, "dmesg; linerate inspect eth7"),
+            (EPERM, ring, "CAP_NET_RAW"),
+            (EACCES, ring, "CAP_NET_RAW"),
+            (EPERM, xdp, "CAP_BPF"),
+            (ENOMEM, ring, "free memory"),
+            (ENOBUFS, ring, "free memory"),
+            (ENOBUFS, xdp, "ulimit -l"),
+            (EBUSY, xdp, "eth7 xdp off"),
+            (ENODEV, ring, "inspect` lists"),
+            (EINVAL, ring, "smaller --sizes"),
+            (EINVAL, xdp, "MTU of eth7"),
+            (EOPNOTSUPP, xdp, "lacks that one"),
+            (EAFNOSUPPORT, xdp, "lacks that one"),
+            (ENOPROTOOPT, ring, "lacks that one"),
+            (ENETDOWN, ring, "ip link set eth7 up"),
+            (EIO, ring, "dmesg; linerate inspect eth7"),
         ] {
             let hint = run(errno, backend);
             assert!(hint.contains(word), "{errno} {backend}: {hint}");
             let of_rights = hint.contains("CAP_");
-            assert_eq!(of_rights, [1, 13].contains(&errno), "{errno}: {hint}");
+            assert_eq!(
+                of_rights,
+                [EPERM, EACCES].contains(&errno),
+                "{errno}: {hint}"
+            );
         }
     }
 
@@ -113,7 +112,10 @@ mod tests {
         let of = |backend, errno| refused(backend, io::Error::from_raw_os_error(errno));
         let why = OpenError {
             interface: "eth7".to_owned(),
-            refused: vec![of(Backend::AfXdpCopy, 1), of(Backend::AfPacketRing, 12)],
+            refused: vec![
+                of(Backend::AfXdpCopy, EPERM),
+                of(Backend::AfPacketRing, ENOMEM),
+            ],
         };
         let failure = failure("eth7", &why);
         assert_eq!(failure.what, "use eth7 as a port");

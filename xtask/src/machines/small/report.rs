@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::super::expected;
+use super::super::nic::Board;
 use super::super::results::Results;
 use super::Machine;
 use crate::tally::Tally;
@@ -42,6 +43,13 @@ impl Report {
         if self.measured() {
             check("documents", self.documents(&CLIENTS));
             check("memory", self.memory());
+        }
+        if self
+            .machine
+            .nic()
+            .is_ok_and(|nic| nic.board == Board::Mainframe)
+        {
+            check("byte order", self.read_in_its_byte_order());
         }
         if self.is_bare() {
             check(
@@ -120,6 +128,34 @@ impl Report {
 
     fn served_kib(&self) -> Option<u64> {
         number_after(&self.text("serve-memory", "stdout"), "VmHWM:")
+    }
+
+    /// Settings and counters that the kernel gives in binary form were read, and no count is one with its bytes reversed.
+    fn read_in_its_byte_order(&self) -> Result<String, String> {
+        let inspect = self.document("inspect");
+        let settings = inspect["settings"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
+        for source in ["ethtool -i", "ethtool -g", "ethtool -k"] {
+            if !settings.iter().any(|one| one["source"] == source) {
+                return Err(format!("inspect shows no {source}"));
+            }
+        }
+        let samples = self.directory.join("check.run/samples.jsonl");
+        let samples = fs::read_to_string(samples).map_err(|why| format!("check.run: {why}"))?;
+        let mut said = Vec::new();
+        for (source, name) in BINARY {
+            let count = last_count(&samples, source, name);
+            let count = count.ok_or_else(|| format!("no {name} of {source}"))?;
+            said.push(format!("{source} {name} {count}"));
+            if count == 0 || count >= REVERSED {
+                return Err(said.join(", "));
+            }
+        }
+        // Of a BPF program's map; 0 where the guest dropped nothing for want of a buffer.
+        let dropped = last_count(&samples, "skb:kfree_skb", "SOCKET_RCVBUFF");
+        dropped.ok_or("no drop reasons were counted")?;
+        Ok(said.join(", "))
     }
 
     /// A measurement is printed although it is not stored; no date is given for real.
@@ -230,6 +266,14 @@ fn number_after(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
+/// The counter's value in the guest's last sample of this source.
+fn last_count(samples: &str, source: &str, name: &str) -> Option<u64> {
+    let read = |line| serde_json::from_str::<Value>(line).ok();
+    let mut of_guest = samples.lines().rev().filter_map(read);
+    let last = of_guest.find(|one| one["host"] == "local" && one["source"] == source)?;
+    last["counters"][name].as_u64()
+}
+
 /// MiB.
 fn shown(kib: Option<u64>) -> String {
     kib.map_or_else(
@@ -240,6 +284,14 @@ fn shown(kib: Option<u64>) -> String {
 
 /// Steps whose memory is measured, and must be little.
 const CLIENTS: [&str; 5] = ["check", "udp-up", "udp-down", "tcp-up", "tcp-down"];
+/// Counters from ethtool's ioctl and from netlink, which a test increases.
+const BINARY: [(&str, &str); 3] = [
+    ("ethtool -S", "rx_queue_0_packets"),
+    ("rtnl_link_stats64", "rx_packets"),
+    ("tc -s qdisc", "packets"),
+];
+/// The least number of 64 bits whose reverse has 24: more packets than a test of seconds has.
+const REVERSED: u64 = 1 << 40;
 /// 12 MiB.
 const LIMIT_KIB: u64 = 12 << 10;
 const STARTS: f64 = 10.0;
@@ -261,5 +313,30 @@ mod tests {
         assert_eq!(number_after(text, "VmHWM:"), Some(8320));
         assert_eq!(number_after(text, "Page size (bytes):"), Some(4096));
         assert_eq!(number_after(text, "VmRSS:"), None);
+    }
+
+    #[test]
+    fn a_count_is_that_of_the_guests_last_sample() {
+        let sample = |host, source, count: u64| {
+            let counters = serde_json::json!({ "packets": count });
+            serde_json::json!({ "host": host, "source": source, "counters": counters }).to_string()
+        };
+        let (ours, others) = ("tc -s qdisc", "rtnl_link_stats64");
+        let samples = [
+            sample("local", ours, 7),
+            sample("local", ours, 9),
+            sample("local", others, 11),
+            sample("remote", ours, 13),
+        ];
+        let samples = samples.join("\n");
+        assert_eq!(last_count(&samples, ours, "packets"), Some(9));
+        assert_eq!(last_count(&samples, ours, "drops"), None);
+        assert_eq!(last_count(&samples, "ethtool -S", "packets"), None);
+        // The bytes of a count of 24 bits, reversed.
+        assert!(
+            [1_u64, 87_630, (1 << 24) - 1]
+                .iter()
+                .all(|count| count.swap_bytes() >= REVERSED)
+        );
     }
 }

@@ -4,6 +4,7 @@
 
 use std::io;
 
+use linerate_linux::errno;
 use linerate_linux::nic::{self, Phy, Window};
 use linerate_registers::{self, Bus, Map, Read, Register, Undecodable, apart, registers_of_dump};
 
@@ -226,8 +227,10 @@ fn maps_of(driver: &str) -> Vec<&'static Map> {
 fn missing(what: &str, why: &io::Error) -> Missing {
     let no_rights = why.kind() == io::ErrorKind::PermissionDenied;
     let why = match why.raw_os_error() {
-        Some(95) => "the driver provides none".to_owned(),
-        Some(1 | 13) => "not permitted: needs root (CAP_NET_ADMIN)".to_owned(),
+        Some(errno::EOPNOTSUPP) => "the driver provides none".to_owned(),
+        Some(errno::EPERM | errno::EACCES) => {
+            "not permitted: needs root (CAP_NET_ADMIN)".to_owned()
+        }
         _ => why.to_string(),
     };
     (no_rights, format!("{what}: {why}"))
@@ -236,7 +239,7 @@ fn missing(what: &str, why: &io::Error) -> Missing {
 /// Since Linux 4.5 many kernels keep memory that a driver holds from everybody else.
 fn unmapped(why: &io::Error) -> Missing {
     match why.raw_os_error() {
-        Some(1 | 22) => {
+        Some(errno::EPERM | errno::EINVAL) => {
             let why = "the kernel keeps it for the driver (CONFIG_IO_STRICT_DEVMEM; iomem=relaxed on the kernel's command line lifts that)";
             (false, format!("the device's memory: {why}"))
         }
