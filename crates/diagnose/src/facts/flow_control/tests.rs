@@ -246,7 +246,7 @@ fn a_chip_at_its_limit_is_named() {
         other.run.settings[0].values = [("soc_id".to_owned(), later.to_owned())].into();
         assert!(!other.findings().contains(&"F07".to_owned()), "{later}");
     }
-    let mut full = flat.clone();
+    let mut full = flat;
     full.run.tests.iter_mut().for_each(|test| {
         test.cpu.local = Some(Cpu {
             system: 0.99,
