@@ -81,6 +81,26 @@ pub fn restore(
     Ok(all)
 }
 
+/// Undoes one change of the calling process. One that is not open is undone already.
+///
+/// # Errors
+/// The journal cannot be read or written.
+pub fn restore_one(
+    trace: &mut impl Trace,
+    world: &mut impl World,
+    change: u64,
+) -> Result<End, JournalError> {
+    let all = trace.open()?;
+    let Some(open) = all.into_iter().find(|open| open.change == change) else {
+        return Ok(End::WasUndone);
+    };
+    let end = in_place(world, &open, false);
+    if end.is_closed() {
+        trace.step(change, Phase::Restored)?;
+    }
+    Ok(end)
+}
+
 fn undone(world: &mut impl World, open: &Open, boot_id: &str, force: bool) -> End {
     let is_of_this_boot = open.boot_id == boot_id;
     // What a command of the user did may outlive a boot.
@@ -90,6 +110,11 @@ fn undone(world: &mut impl World, open: &Open, boot_id: &str, force: bool) -> En
     if is_of_this_boot && open.owner.is_alive() && !force {
         return End::UnderWay;
     }
+    in_place(world, open, force)
+}
+
+/// Where it was made, if it is reached from here.
+fn in_place(world: &mut impl World, open: &Open, force: bool) -> End {
     if let Err(why) = world.same(&open.key.place) {
         return End::Elsewhere(why);
     }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A host whose settings can be changed and restored: this one, one of a lab, or one behind an agent.
+
+use std::io;
+
+use crate::apply::{Outcome, apply};
+use crate::entry::{Change, Key, Phase};
+use crate::host::Host;
+use crate::journal::Trace;
+use crate::restore::{End, restore_one};
+use crate::world::World;
+
+/// Changes settings, and restores them. Each change has a number, by which it is restored or kept.
+pub trait Hand {
+    /// The name of a setting: one of an interface, or one of the namespace or the machine.
+    ///
+    /// # Errors
+    /// There is no such interface.
+    fn key(&mut self, knob: &str, interface: Option<&str>) -> io::Result<Key>;
+
+    /// The value in force.
+    ///
+    /// # Errors
+    /// It cannot be read here.
+    fn read(&mut self, key: &Key) -> io::Result<String>;
+
+    /// Makes a change; it is recorded before.
+    ///
+    /// # Errors
+    /// It cannot be recorded, or the host is no longer reached.
+    fn apply(&mut self, change: Change) -> io::Result<Outcome>;
+
+    /// Restores the setting of one change.
+    ///
+    /// # Errors
+    /// It cannot be recorded, or the host is no longer reached.
+    fn undo(&mut self, change: u64) -> io::Result<End>;
+
+    /// Leaves a change in force; nothing restores it by itself any more.
+    ///
+    /// # Errors
+    /// It cannot be recorded, or the host is no longer reached.
+    fn keep(&mut self, change: u64) -> io::Result<()>;
+}
+
+/// The host of the calling thread's network namespace, and where its changes are recorded.
+#[derive(Debug)]
+pub struct Local<T> {
+    trace: T,
+    host: Host,
+}
+
+impl<T: Trace> Local<T> {
+    /// The host as the calling thread sees it.
+    ///
+    /// # Errors
+    /// `/proc` is not mounted.
+    pub fn here(trace: T) -> io::Result<Self> {
+        Ok(Self {
+            trace,
+            host: Host::here()?,
+        })
+    }
+}
+
+impl<T: Trace> Hand for Local<T> {
+    fn key(&mut self, knob: &str, interface: Option<&str>) -> io::Result<Key> {
+        match interface {
+            Some(name) => self.host.key_of(knob, name),
+            None => Ok(self.host.key(knob)),
+        }
+    }
+
+    fn read(&mut self, key: &Key) -> io::Result<String> {
+        self.host.read(key)
+    }
+
+    fn apply(&mut self, change: Change) -> io::Result<Outcome> {
+        apply(&mut self.trace, &mut self.host, change).map_err(io::Error::other)
+    }
+
+    fn undo(&mut self, change: u64) -> io::Result<End> {
+        restore_one(&mut self.trace, &mut self.host, change).map_err(io::Error::other)
+    }
+
+    fn keep(&mut self, change: u64) -> io::Result<()> {
+        self.trace
+            .step(change, Phase::Kept)
+            .map_err(io::Error::other)
+    }
+}
