@@ -2,14 +2,16 @@
 //! `linerate ab`: two configurations in blocks of random order, until something is proven.
 
 pub(super) mod child;
-mod inner;
+pub(super) mod inner;
 mod messages;
 mod pace;
+pub(super) mod question;
 mod switch;
-mod trial;
+pub(super) mod trial;
 pub(super) mod verdict;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use linerate_linux::random;
 use linerate_method::experiment::{Plan, margin};
@@ -20,6 +22,8 @@ use super::target::Target;
 use crate::exit::Exit;
 use inner::Inner;
 use linerate_model::failure::Failure;
+use question::Question;
+use switch::Switch;
 use trial::Trial;
 
 /// Runs the command.
@@ -78,7 +82,9 @@ fn compared(args: &AbArgs, inner: &Inner<'_>, session: &mut Session) -> Result<(
         margin: args.margin.unwrap_or(margin::RATES),
         seed: args.seed.unwrap_or_else(drawn_seed),
     };
-    let mut trial = Trial::begin(args, inner, plan, session);
+    let question = question(args);
+    let switch = Switch::of(args, args.lab);
+    let mut trial = Trial::begin(&question, inner, switch, plan, session);
     let ended = trial.carry_out(session);
     let restored = trial.restore(session);
     trial.conclude(session, &ended);
@@ -88,8 +94,21 @@ fn compared(args: &AbArgs, inner: &Inner<'_>, session: &mut Session) -> Result<(
     ended.and(restored)
 }
 
+fn question(args: &AbArgs) -> Question<'_> {
+    Question {
+        a: args.a.clone(),
+        b: args.b.clone(),
+        restore: args.restore.as_ref().unwrap_or(&args.a).clone(),
+        measurement: &args.measurement,
+        settle: Duration::from_millis(args.settle),
+        metric: args.metric.clone(),
+        margin: args.margin,
+        fail_if: args.fail_if,
+    }
+}
+
 /// 32 bits, that a person can type again.
-fn drawn_seed() -> u64 {
+pub(super) fn drawn_seed() -> u64 {
     let mut bytes = [0; 4];
     // Without the kernel's chance the order is that of the seed 1, and still printed.
     random::fill(&mut bytes).map_or(1, |()| u32::from_ne_bytes(bytes).into())

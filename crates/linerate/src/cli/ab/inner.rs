@@ -21,22 +21,22 @@ use linerate_model::failure::Failure;
 
 /// A measuring command.
 #[derive(Debug)]
-pub(super) struct Inner<'a> {
+pub(in crate::cli) struct Inner<'a> {
     words: &'a [String],
     /// Whom it measures against, as a stored run has it: the option's name and its value.
-    pub(super) peer: (&'static str, String),
+    pub(in crate::cli) peer: (&'static str, String),
     /// Estimated duration of one run, seconds.
-    pub(super) estimate_s: Option<f64>,
+    pub(in crate::cli) estimate_s: Option<f64>,
 }
 
 /// What one run gave.
 #[derive(Debug)]
-pub(super) struct Ran {
-    pub(super) figures: Vec<Figure>,
+pub(in crate::cli) struct Ran {
+    pub(in crate::cli) figures: Vec<Figure>,
     /// The whole document.
-    pub(super) output: Output,
+    pub(in crate::cli) output: Output,
     /// Why it does not count, if it does not.
-    pub(super) unusable: Option<String>,
+    pub(in crate::cli) unusable: Option<String>,
 }
 
 impl<'a> Inner<'a> {
@@ -44,7 +44,7 @@ impl<'a> Inner<'a> {
     ///
     /// # Errors
     /// It is none that measures, or its flags are wrong.
-    pub(super) fn of(words: &'a [String]) -> Result<Self, Failure> {
+    pub(in crate::cli) fn of(words: &'a [String]) -> Result<Self, Failure> {
         let kind = words.first().map(String::as_str).unwrap_or_default();
         let all = ["linerate"]
             .into_iter()
@@ -95,7 +95,7 @@ impl<'a> Inner<'a> {
     ///
     /// # Errors
     /// The process could not be started, or the command line is one that it refuses.
-    pub(super) fn run(
+    pub(in crate::cli) fn run(
         &self,
         store: Option<&Path>,
         token: Option<&LabToken>,

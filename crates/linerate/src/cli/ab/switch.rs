@@ -9,7 +9,8 @@ use linerate_change::{Host, Journal, Owner, Phase, Trace, Undo};
 use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::Arm;
 
-use super::child::{self, Ended, Reach, Running};
+use super::child::{Ended, Reach, Running};
+use super::question::Setup;
 use crate::cli::args::AbArgs;
 use crate::cli::session::Session;
 use crate::cli::tune;
@@ -22,7 +23,6 @@ pub(super) struct Switch<'a> {
     a: &'a str,
     b: &'a str,
     restore: Option<&'a str>,
-    settle: Duration,
     /// What was set up last, or tried.
     last: Option<Arm>,
     recorded: Recorded,
@@ -48,68 +48,12 @@ impl<'a> Switch<'a> {
             a: &args.a,
             b: &args.b,
             restore: args.restore.as_deref(),
-            settle: Duration::from_millis(args.settle),
             last: None,
             recorded: match in_lab {
                 true => Recorded::NotNeeded,
                 false => Recorded::NotYet,
             },
         }
-    }
-
-    /// Runs the command of one, before each of its runs: both are treated alike. Then lets it settle.
-    ///
-    /// # Errors
-    /// The command failed, or the user interrupted.
-    pub(super) fn to(&mut self, arm: Arm, session: &mut Session) -> Result<(), Failure> {
-        self.record(&mut session.console);
-        self.last = Some(arm);
-        let command = match arm {
-            Arm::A => self.a,
-            Arm::B => self.b,
-        };
-        let interrupt = session.interrupt.clone();
-        let what = format!("set up {arm:?}");
-        let ended = shell(&what, command, &interrupt, "", &mut session.console);
-        if interrupt.requested().is_some() {
-            return Err(interrupted());
-        }
-        ended?;
-        match child::pause(self.settle, &interrupt) {
-            true => Ok(()),
-            false => Err(interrupted()),
-        }
-    }
-
-    /// Puts back what was there: by --restore, else by the command of A. One signal does not interrupt it: who
-    /// pressed Ctrl-C once too often wants it done all the same. What was run, if anything had to be, and how
-    /// it ended.
-    pub(super) fn back(
-        &mut self,
-        interrupt: &Interrupt,
-        console: &mut Console,
-    ) -> Option<(&'a str, Result<(), Failure>)> {
-        let command = match (self.last?, self.restore) {
-            (_, Some(restore)) => restore,
-            (Arm::A, None) => {
-                self.forget(console);
-                return None;
-            }
-            (Arm::B, None) => self.a,
-        };
-        let insists = interrupt.beyond(1);
-        let ended = shell(
-            "restore the previous configuration",
-            command,
-            &insists,
-            HOW,
-            console,
-        );
-        if ended.is_ok() {
-            self.forget(console);
-        }
-        let by_hand = format!("run it in a shell, the configuration may have changed: `{command}`");
-        Some((command, ended.map_err(|failure| failure.hint(by_hand))))
     }
 
     /// Before the first command runs: a killed process restores nothing itself.
@@ -159,6 +103,57 @@ impl<'a> Switch<'a> {
         {
             console.alert(&error.to_string());
         }
+    }
+}
+
+impl Setup for Switch<'_> {
+    /// Runs the command of one: both are treated alike.
+    fn to(&mut self, arm: Arm, session: &mut Session) -> Result<(), Failure> {
+        self.record(&mut session.console);
+        self.last = Some(arm);
+        let command = match arm {
+            Arm::A => self.a,
+            Arm::B => self.b,
+        };
+        let interrupt = session.interrupt.clone();
+        let what = format!("set up {arm:?}");
+        let ended = shell(&what, command, &interrupt, "", &mut session.console);
+        if interrupt.requested().is_some() {
+            return Err(interrupted());
+        }
+        ended
+    }
+
+    /// Puts back what was there: by --restore, else by the command of A. One signal does not interrupt it: who
+    /// pressed Ctrl-C once too often wants it done all the same. What was run, if anything had to be, and how
+    /// it ended.
+    fn back(
+        &mut self,
+        interrupt: &Interrupt,
+        console: &mut Console,
+    ) -> Option<(String, Result<(), Failure>)> {
+        let command = match (self.last?, self.restore) {
+            (_, Some(restore)) => restore,
+            (Arm::A, None) => {
+                self.forget(console);
+                return None;
+            }
+            (Arm::B, None) => self.a,
+        };
+        let insists = interrupt.beyond(1);
+        let ended = shell(
+            "restore the previous configuration",
+            command,
+            &insists,
+            HOW,
+            console,
+        );
+        if ended.is_ok() {
+            self.forget(console);
+        }
+        let by_hand = format!("run it in a shell, the configuration may have changed: `{command}`");
+        let ended = ended.map_err(|failure| failure.hint(by_hand));
+        Some((command.to_owned(), ended))
     }
 }
 

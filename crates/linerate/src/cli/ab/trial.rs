@@ -8,51 +8,52 @@ use std::time::{Duration, Instant};
 use linerate_method::experiment::{Experiment, Key, Phase, Plan, Slot, Step, blocks, recorded};
 use linerate_model::output::{self, ExperimentRun, Restored};
 
+use super::child;
 use super::inner::{Inner, Ran};
 use super::pace::Pace;
-use super::switch::Switch;
-use super::{messages, verdict};
-use crate::cli::args::AbArgs;
+use super::question::{Question, Setup};
+use super::{messages, switch, verdict};
 use crate::cli::session::Session;
 use linerate_model::failure::{Failure, Kind};
 
 /// A comparison under way.
-pub(super) struct Trial<'a> {
-    args: &'a AbArgs,
+pub(in crate::cli) struct Trial<'a, S> {
+    question: &'a Question<'a>,
     inner: &'a Inner<'a>,
     /// Where each run is kept.
     runs: Option<PathBuf>,
     experiment: Experiment,
     /// What is stored of it.
     record: output::Experiment,
-    switch: Switch<'a>,
+    setup: S,
     begun: Instant,
     pace: Pace,
     /// Whether it warned that the requested rates are too low.
     warned: bool,
 }
 
-impl<'a> Trial<'a> {
+impl<'a, S: Setup> Trial<'a, S> {
     /// Tells what will be done; nothing is changed yet.
-    pub(super) fn begin(
-        args: &'a AbArgs,
+    pub(in crate::cli) fn begin(
+        question: &'a Question<'a>,
         inner: &'a Inner<'a>,
+        setup: S,
         plan: Plan,
         session: &mut Session,
     ) -> Self {
         let experiment = Experiment::new(plan);
-        let settle_s = args.settle as f64 / 1000.0;
+        let settle_s = question.settle.as_secs_f64();
         let each_s = inner.estimate_s.map(|seconds| seconds + settle_s);
         let text = messages::announcement(&experiment, each_s);
         session.console.say(&text);
         let directory = session.run_directory();
         Self {
-            args,
+            question,
             inner,
             runs: directory.map(|directory| directory.join(verdict::RUNS)),
-            record: record(args, experiment.plan()),
+            record: record(question, experiment.plan()),
             experiment,
-            switch: Switch::of(args, args.lab),
+            setup,
             begun: Instant::now(),
             pace: Pace::new(each_s),
             warned: false,
@@ -63,10 +64,10 @@ impl<'a> Trial<'a> {
     ///
     /// # Errors
     /// A command failed, no block could be finished, or the user interrupted.
-    pub(super) fn carry_out(&mut self, session: &mut Session) -> Result<(), Failure> {
+    pub(in crate::cli) fn carry_out(&mut self, session: &mut Session) -> Result<(), Failure> {
         while let Step::Run(slot) = self.experiment.next() {
             session.console.block(&self.status(slot));
-            self.switch.to(slot.setting(), session)?;
+            self.set_up(slot, session)?;
             let ended = self.one_run(session, slot)?;
             if let Some(each_s) = self.pace.corrected() {
                 let text = messages::corrected(&self.experiment, self.pace.done(), each_s);
@@ -82,17 +83,25 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
+    fn set_up(&mut self, slot: Slot, session: &mut Session) -> Result<(), Failure> {
+        self.setup.to(slot.setting(), session)?;
+        match child::pause(self.question.settle, &session.interrupt) {
+            true => Ok(()),
+            false => Err(switch::interrupted()),
+        }
+    }
+
     /// Puts back what was there, if something was changed.
     ///
     /// # Errors
     /// The command failed; that is in the record, too.
-    pub(super) fn restore(&mut self, session: &mut Session) -> Result<(), Failure> {
-        let Some((command, ended)) = self.switch.back(&session.interrupt, &mut session.console)
+    pub(in crate::cli) fn restore(&mut self, session: &mut Session) -> Result<(), Failure> {
+        let Some((command, ended)) = self.setup.back(&session.interrupt, &mut session.console)
         else {
             return Ok(());
         };
         self.record.restored = Some(Restored {
-            command: command.to_owned(),
+            command: command.clone(),
             error: ended.as_ref().err().map(|failure| failure.why.clone()),
         });
         if ended.is_ok() {
@@ -102,7 +111,11 @@ impl<'a> Trial<'a> {
     }
 
     /// What all of it says, in the document.
-    pub(super) fn conclude(mut self, session: &mut Session, ended: &Result<(), Failure>) {
+    pub(in crate::cli) fn conclude(
+        mut self,
+        session: &mut Session,
+        ended: &Result<(), Failure>,
+    ) -> S {
         let stopped = match (self.experiment.next(), ended) {
             (Step::Done(stop), _) => blocks::word(stop),
             (_, Err(failure)) if failure.kind == Kind::Interrupted => "interrupted",
@@ -113,7 +126,8 @@ impl<'a> Trial<'a> {
             self.record.environment_diff = verdict::environment(&self.record, runs);
         }
         session.output.experiment = Some(self.record);
-        verdict::conclude(&mut session.output, self.args.fail_if);
+        verdict::conclude(&mut session.output, self.question.fail_if);
+        self.setup
     }
 
     fn elapsed_s(&self) -> f64 {
@@ -145,7 +159,7 @@ impl<'a> Trial<'a> {
             .inner
             .run(directory.as_deref(), token, &interrupt, &mut tick);
         let ended = match ran {
-            Ok(ran) => self.take(session, &mut run, ran),
+            Ok(ran) => self.take(session, slot, &mut run, ran),
             Err(failure) => {
                 let directory = directory.filter(|directory| directory.exists());
                 run.run_dir = directory.map(|directory| directory.display().to_string());
@@ -171,6 +185,7 @@ impl<'a> Trial<'a> {
     fn take(
         &mut self,
         session: &mut Session,
+        slot: Slot,
         run: &mut ExperimentRun,
         ran: Ran,
     ) -> Result<(), Failure> {
@@ -182,6 +197,7 @@ impl<'a> Trial<'a> {
             session.console.say(messages::BEYOND);
         }
         run.figures = ran.figures.into_iter().map(Into::into).collect();
+        self.setup.saw(slot.setting(), &ran.output);
         run.invalid_reason = ran.unusable;
         if run.invalid_reason.is_some() {
             self.experiment.discard_block();
@@ -197,7 +213,7 @@ impl<'a> Trial<'a> {
         let Some(figure) = decides.and_then(|key| recorded::figure(run, &key)) else {
             run.invalid_reason = Some("it lacks the deciding figure".to_owned());
             self.experiment.discard_block();
-            return match (&self.args.metric, known) {
+            return match (&self.question.metric, known) {
                 (Some(metric), None) => Err(no_such_figure(metric, run)),
                 _ => Ok(()),
             };
@@ -210,7 +226,7 @@ impl<'a> Trial<'a> {
 
     /// Applies the margin of the deciding figure, which the first valid run shows, unless one is stated.
     fn set_margin(&mut self, deciding: &Key) {
-        let margin = self.args.margin.unwrap_or(deciding.margin());
+        let margin = self.question.margin.unwrap_or(deciding.margin());
         self.experiment.set_margin(margin);
         self.record.margin = margin;
     }
@@ -224,7 +240,7 @@ impl<'a> Trial<'a> {
         }
         let setting = slot.setting();
         let what = format!("finish a block: the last run of {setting:?} gave no result");
-        let words = self.args.measurement.join(" ");
+        let words = self.question.measurement.join(" ");
         let yields = |arm| messages::yield_of(&self.record, arm);
         let reason = format!(
             "{reason}; {}, {}",
@@ -238,18 +254,18 @@ impl<'a> Trial<'a> {
 }
 
 /// What is known before the first run.
-fn record(args: &AbArgs, plan: &Plan) -> output::Experiment {
+fn record(question: &Question<'_>, plan: &Plan) -> output::Experiment {
     output::Experiment {
-        a: args.a.clone(),
-        b: args.b.clone(),
-        restore: args.restore.as_ref().unwrap_or(&args.a).clone(),
-        measurement: args.measurement.clone(),
-        settle_s: args.settle as f64 / 1000.0,
+        a: question.a.clone(),
+        b: question.b.clone(),
+        restore: question.restore.clone(),
+        measurement: question.measurement.to_vec(),
+        settle_s: question.settle.as_secs_f64(),
         order_seed: plan.seed,
         aa_blocks: plan.aa_blocks as u32,
         blocks_planned: plan.most_blocks as u32,
         margin: plan.margin,
-        metric: args.metric.clone(),
+        metric: question.metric.clone(),
         ..output::Experiment::default()
     }
 }
