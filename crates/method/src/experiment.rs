@@ -34,4 +34,4 @@ pub use run::{Experiment, Phase, Slot, Step};
 pub use verdict::judge;
 
 #[cfg(test)]
-mod simulation;
+pub(crate) mod simulation;

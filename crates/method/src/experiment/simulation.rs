@@ -7,7 +7,7 @@ use crate::rng::Rng;
 
 /// What the runs of an experiment are made of.
 #[derive(Debug, Clone, Copy)]
-enum Noise {
+pub(crate) enum Noise {
     /// Independent, normal.
     Normal,
     /// First-order autoregression of 0.9 from run to run, and a drift of a tenth of a deviation a run.
@@ -16,11 +16,11 @@ enum Noise {
     HeavyTails,
 }
 
-const NOISES: [Noise; 3] = [Noise::Normal, Noise::Drifting, Noise::HeavyTails];
+pub(crate) const NOISES: [Noise; 3] = [Noise::Normal, Noise::Drifting, Noise::HeavyTails];
 /// The standard deviation of a run, about.
 const SD: f64 = 0.02;
 
-struct Link {
+pub(crate) struct Link {
     rng: Rng,
     noise: Noise,
     last: f64,
@@ -28,7 +28,7 @@ struct Link {
 }
 
 impl Link {
-    fn new(noise: Noise, seed: u64) -> Self {
+    pub(crate) fn new(noise: Noise, seed: u64) -> Self {
         Self {
             rng: Rng::new(0x5eed_0000 + seed),
             noise,
@@ -37,7 +37,7 @@ impl Link {
         }
     }
 
-    fn run(&mut self, effect: f64) -> f64 {
+    pub(crate) fn run(&mut self, effect: f64) -> f64 {
         self.runs += 1.0;
         let deviation = match self.noise {
             Noise::Normal => self.rng.normal(),
