@@ -9,6 +9,9 @@ use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use serde_json::Value;
 
+#[path = "json_doc/tuning.rs"]
+mod tuning;
+
 const JSON: &str = include_str!("../../../docs/json.md");
 const RUN_DIRECTORY: &str = include_str!("../../../docs/run-directory.md");
 
@@ -108,6 +111,7 @@ fn collect(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
         () if map.contains_key("p999") => "quantiles",
         () if map.contains_key("busiest_cpu") => "cpu",
         () if map.contains_key("flow_spread") => "side",
+        () if map.contains_key("aa_log_ratios") => "comparison[]",
         () => path,
     };
     for (name, value) in map {
@@ -183,8 +187,13 @@ fn populated() -> Output {
             before: Some(String::new()),
             effective: Some(String::new()),
             reason: Some(String::new()),
+            commands: vec![String::new()],
+            undo: vec![String::new()],
+            persisted_file: Some(String::new()),
+            comparison: Some(comparison()),
             ..SettingChange::default()
         }],
+        tuning: Some(tuning::tuning(&comparison())),
         lab_wire: vec![LabWire::default()],
         ledger: vec![ledger()],
         findings: vec![finding()],

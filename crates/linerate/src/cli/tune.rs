@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate tune`: the changes of settings in the journal, and how they are undone.
 
-use linerate_change::{End, Host, Journal, Open, Place, Restored, Undo, open, restore, undo};
+use linerate_change::{
+    End, Host, Journal, Open, Place, Restored, Undo, command, open, restore, undo,
+};
 use linerate_linux::host::boot_id;
 use linerate_model::date::Date;
 use linerate_model::failure::Failure;
-use linerate_model::output::{ChangeState, SettingChange};
+use linerate_model::output::{ChangeState, Role, SettingChange};
 use linerate_report::Detail;
 
 use super::args::{DocumentFlags, TuneAction, TuneArgs};
@@ -112,19 +114,26 @@ fn change(open: &Open, state: ChangeState, reason: Option<String>) -> SettingCha
         Place::Interface { device, .. } => Some(device.name.clone()),
         Place::Host | Place::Namespace { .. } => None,
     };
+    let is_of_user = open.undo != Undo::Write;
+    let commands = (!is_of_user).then(|| command(&open.key, &open.new));
     SettingChange {
+        host: Role::Local,
         id: open.change,
         started: Date::at(open.wall_ns).to_string(),
         knob: open.key.knob.clone(),
         interface,
-        before: (open.undo == Undo::Write).then(|| open.old.clone()),
+        before: (!is_of_user).then(|| open.old.clone()),
         after: open.new.clone(),
         effective: open.effective.clone(),
         because: open.because.clone(),
         pid: open.owner.pid,
         state,
         reason,
-        undo: undo(open),
+        commands: commands.into_iter().collect(),
+        undo: vec![undo(open)],
+        kept: false,
+        comparison: None,
+        persisted_file: None,
     }
 }
 

@@ -3,10 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::comparison::Comparison;
+use super::host::Role;
+
 /// One change: `changes[]` of the document.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SettingChange {
+    /// The host whose setting it is.
+    pub host: Role,
     /// Its number in the journal.
     pub id: u64,
     /// When it was made: RFC 3339, UTC.
@@ -29,8 +34,16 @@ pub struct SettingChange {
     pub state: ChangeState,
     /// Why it stands so, where that is not clear.
     pub reason: Option<String>,
-    /// The command that undoes it.
-    pub undo: String,
+    /// The commands that make it; empty where a command of the user did.
+    pub commands: Vec<String>,
+    /// The commands that undo it.
+    pub undo: Vec<String>,
+    /// Whether it is meant to stay.
+    pub kept: bool,
+    /// What proves it, of a campaign of `tune`.
+    pub comparison: Option<Comparison>,
+    /// The file that makes it permanent.
+    pub persisted_file: Option<String>,
 }
 
 /// How a change stands.

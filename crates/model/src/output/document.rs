@@ -17,6 +17,7 @@ use super::lab_wire::LabWire;
 use super::latency::Latency;
 use super::ledger::LedgerEntry;
 use super::test::Test;
+use super::tuning::Tuning;
 use super::verdict::{Knee, Verdict};
 use crate::setting::Setting;
 
@@ -72,6 +73,8 @@ pub struct Output {
     pub history: Option<History>,
     /// Changes of settings (`tune`).
     pub changes: Vec<SettingChange>,
+    /// Which changes were tried, and what became of each (`tune`).
+    pub tuning: Option<Tuning>,
     /// Whether ledger and findings were computed.
     pub explained: bool,
     /// Settings of the host (`inspect`).

@@ -31,9 +31,10 @@ fn lines(change: &SettingChange) -> Vec<Line> {
         Some(Line::new(0, head).tone(tone)),
         Line::labelled(2, "why", reason),
         Line::labelled(2, "by", &by),
-        (!change.state.is_closed()).then(|| Line::command(2, format!("undo: {}", change.undo))),
     ];
-    lines.into_iter().flatten().collect()
+    let left = change.undo.iter().filter(|_| !change.state.is_closed());
+    let undo = left.map(|command| Line::command(2, format!("undo: {command}")));
+    lines.into_iter().flatten().chain(undo).collect()
 }
 
 /// `ethtool -G rx of eth0: 256 -> 4096`, or the command that ran.
@@ -78,7 +79,7 @@ mod tests {
             effective: Some("4096".to_owned()),
             because: "B05".to_owned(),
             pid: 77,
-            undo: "ethtool -G eth0 rx 256".to_owned(),
+            undo: vec!["ethtool -G eth0 rx 256".to_owned()],
             ..SettingChange::default()
         };
         let text = shown(vec![change.clone()]);
