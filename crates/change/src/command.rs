@@ -3,6 +3,7 @@
 
 use crate::entry::{Key, Place, Undo};
 use crate::open::Open;
+use crate::parse::{EVERY_GOVERNOR, HELD_LATENCY};
 
 /// What sets a setting to `value`.
 #[must_use]
@@ -13,18 +14,64 @@ pub fn command(key: &Key, value: &str) -> String {
     };
     match key.knob.split_once(' ') {
         Some(("sysctl", name)) => format!("sysctl -w {name}={}", quoted(value)),
-        Some(("ethtool", words)) => match words.split_once(' ') {
-            Some((option, word)) => format!("ethtool {option} {interface} {word} {value}"),
-            None => format!("ethtool {words} {interface} {value}"),
-        },
-        Some(("ip", _)) => format!("ip link set dev {interface} txqueuelen {value}"),
+        Some(("ethtool", words)) => ethtool(words, interface, value),
+        Some(("ip", words)) => {
+            let word = words.trim_start_matches("link ");
+            format!("ip link set dev {interface} {word} {value}")
+        }
+        Some(("tc", _)) => qdisc(interface, value),
         Some(("sysfs", file)) => {
             format!("echo {} > /sys/class/net/{interface}/{file}", quoted(value))
         }
         Some(("irq", number)) => {
             format!("echo {value} > /proc/irq/{number}/smp_affinity_list")
         }
+        Some(("cpufreq", _)) => governor(value),
+        Some(("pm-qos", _)) => held_latency(value),
         _ => value.to_owned(),
+    }
+}
+
+/// `-A rx tx` with `on off`: each name before its value. An indirection table has no name there.
+fn ethtool(words: &str, interface: &str, value: &str) -> String {
+    match words.split_once(' ') {
+        Some(("-X", "indirection")) => format!("ethtool -X {interface} {value}"),
+        Some((option @ ("-A" | "-C" | "-G" | "-L"), names)) => {
+            let pairs = names.split(' ').zip(value.split(' '));
+            let pairs: Vec<String> = pairs
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            format!("ethtool {option} {interface} {}", pairs.join(" "))
+        }
+        Some((option, word)) => format!("ethtool {option} {interface} {word} {value}"),
+        None => format!("ethtool {words} {interface} {value}"),
+    }
+}
+
+/// The default one is there again when none is set.
+fn qdisc(interface: &str, value: &str) -> String {
+    match value.split(' ').next() {
+        Some("default") => format!("tc qdisc del dev {interface} root"),
+        _ => format!("tc qdisc replace dev {interface} root {value}"),
+    }
+}
+
+/// One for all, or `policy0=schedutil policy4=performance`.
+fn governor(value: &str) -> String {
+    if !value.contains('=') {
+        return format!("{EVERY_GOVERNOR}{value} > $g; done");
+    }
+    let each = value.split(' ').filter_map(|one| one.split_once('='));
+    let each = each.map(|(policy, value)| {
+        format!("echo {value} > /sys/devices/system/cpu/cpufreq/{policy}/scaling_governor")
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
+fn held_latency(value: &str) -> String {
+    match value.parse::<u32>() {
+        Ok(value) => format!("{HELD_LATENCY}{value:08x} >&9"),
+        Err(_) => value.to_owned(),
     }
 }
 
@@ -50,48 +97,127 @@ fn quoted(value: &str) -> String {
 mod tests {
     use super::*;
     use crate::entry::Device;
+    use crate::parse::{Wanted, parse};
 
+    fn key(knob: &str) -> Key {
+        let device = Device {
+            name: "eth0".to_owned(),
+            index: 2,
+            permanent_address: None,
+            bus: None,
+        };
+        let is_of_interface = ["ethtool", "ip ", "tc ", "sysfs"];
+        let place = match is_of_interface.iter().any(|tool| knob.starts_with(tool)) {
+            true => Place::Interface { netns: 1, device },
+            false => Place::Host,
+        };
+        let knob = knob.to_owned();
+        Key { knob, place }
+    }
+
+    /// What a person types, and each read back as the setting and value that it is of.
     #[test]
     fn commands_are_those_that_a_person_types() {
-        let of = |knob: &str, value: &str| {
-            let device = Device {
-                name: "eth0".to_owned(),
-                index: 2,
-                permanent_address: None,
-                bus: None,
+        for (knob, value, expected) in EACH {
+            let key = key(knob);
+            assert_eq!(command(&key, value), expected);
+            let is_of_interface = matches!(key.place, Place::Interface { .. });
+            let wanted = Wanted {
+                knob: key.knob,
+                interface: is_of_interface.then(|| "eth0".to_owned()),
+                value: value.to_owned(),
             };
-            let key = Key {
-                knob: knob.to_owned(),
-                place: Place::Interface { netns: 1, device },
-            };
-            command(&key, value)
-        };
-        for (knob, value, expected) in [
-            (
-                "sysctl net.ipv4.tcp_rmem",
-                "4096 131072 6291456",
-                "sysctl -w net.ipv4.tcp_rmem='4096 131072 6291456'",
-            ),
-            ("ethtool -G rx", "4096", "ethtool -G eth0 rx 4096"),
-            (
-                "ethtool -K rx-gro-list",
-                "off",
-                "ethtool -K eth0 rx-gro-list off",
-            ),
-            (
-                "sysfs threaded",
-                "1",
-                "echo 1 > /sys/class/net/eth0/threaded",
-            ),
-            (
-                "ip link txqueuelen",
-                "500",
-                "ip link set dev eth0 txqueuelen 500",
-            ),
-            ("irq 31", "0-1", "echo 0-1 > /proc/irq/31/smp_affinity_list"),
-        ] {
-            assert_eq!(of(knob, value), expected);
+            assert_eq!(parse(expected), Some(vec![wanted]), "{expected}");
         }
         assert_eq!(quoted("it's"), r"'it'\''s'");
     }
+
+    const EACH: [(&str, &str, &str); 22] = [
+        (
+            "sysctl net.ipv4.tcp_rmem",
+            "4096 131072 6291456",
+            "sysctl -w net.ipv4.tcp_rmem='4096 131072 6291456'",
+        ),
+        (
+            "sysctl vm.min_free_kbytes",
+            "65536",
+            "sysctl -w vm.min_free_kbytes=65536",
+        ),
+        ("ethtool -G rx", "4096", "ethtool -G eth0 rx 4096"),
+        ("ethtool -A rx tx", "on off", "ethtool -A eth0 rx on tx off"),
+        (
+            "ethtool -C adaptive-rx",
+            "on",
+            "ethtool -C eth0 adaptive-rx on",
+        ),
+        ("ethtool -L combined", "4", "ethtool -L eth0 combined 4"),
+        (
+            "ethtool -K rx-gro-list",
+            "off",
+            "ethtool -K eth0 rx-gro-list off",
+        ),
+        (
+            "ethtool -K tcp-segmentation-offload",
+            "on",
+            "ethtool -K eth0 tcp-segmentation-offload on",
+        ),
+        (
+            "ethtool --set-eee eee",
+            "off",
+            "ethtool --set-eee eth0 eee off",
+        ),
+        (
+            "ethtool -X indirection",
+            "equal 4",
+            "ethtool -X eth0 equal 4",
+        ),
+        (
+            "ethtool -X indirection",
+            "default",
+            "ethtool -X eth0 default",
+        ),
+        (
+            "ethtool -X hkey",
+            "6d:5a:56",
+            "ethtool -X eth0 hkey 6d:5a:56",
+        ),
+        (
+            "ethtool -N rx-flow-hash udp4",
+            "sdfn",
+            "ethtool -N eth0 rx-flow-hash udp4 sdfn",
+        ),
+        (
+            "sysfs threaded",
+            "1",
+            "echo 1 > /sys/class/net/eth0/threaded",
+        ),
+        (
+            "sysfs queues/rx-0/rps_cpus",
+            "00000000,0000000f",
+            "echo 00000000,0000000f > /sys/class/net/eth0/queues/rx-0/rps_cpus",
+        ),
+        (
+            "ip link txqueuelen",
+            "500",
+            "ip link set dev eth0 txqueuelen 500",
+        ),
+        ("ip link mtu", "9000", "ip link set dev eth0 mtu 9000"),
+        (
+            "tc qdisc root",
+            "fq flow_limit 1000",
+            "tc qdisc replace dev eth0 root fq flow_limit 1000",
+        ),
+        ("tc qdisc root", "default", "tc qdisc del dev eth0 root"),
+        ("irq 31", "0-1", "echo 0-1 > /proc/irq/31/smp_affinity_list"),
+        (
+            "cpufreq scaling_governor",
+            "performance",
+            "for g in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo performance > $g; done",
+        ),
+        (
+            "pm-qos cpu_dma_latency",
+            "50",
+            "exec 9> /dev/cpu_dma_latency; echo 0x00000032 >&9",
+        ),
+    ];
 }

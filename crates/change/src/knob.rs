@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A setting's name, and how it is read and written: `sysctl NAME`, `ethtool -A|-C|-G|-L WORD`, `ethtool -K FEATURE`,
-//! `ip link txqueuelen`, `sysfs FILE` (below `/sys/class/net/INTERFACE`), `irq NUMBER`.
+//! A setting's name, and how it is read and written: `sysctl NAME`, `ethtool -A|-C|-G|-L WORD…`, `ethtool -K FEATURE`,
+//! `ip link txqueuelen|mtu`, `sysfs FILE` (below `/sys/class/net/INTERFACE`), `irq NUMBER`.
 
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use linerate_linux::nic::{self, Parameters, feature};
 use linerate_linux::rtnl::Rtnl;
 use linerate_linux::{sysctl, sysfs};
+
+use crate::{files, parameters};
 
 /// A setting of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Knob<'a> {
     /// A network sysctl.
     Sysctl(&'a str),
-    /// A word of one of `ethtool`'s structures.
-    Parameter(Parameters, &'a str),
+    /// Words of one of `ethtool`'s structures, which are written together.
+    Parameters(Parameters, &'a str),
     /// A feature (`ethtool -K`).
     Feature(&'a str),
     /// How many packets the interface's queue holds (`txqueuelen` of ip-link(8)).
     QueueLength,
+    /// Bytes of the longest IP packet (`mtu` of ip-link(8)).
+    Mtu,
     /// A file of the interface in sysfs: `threaded`, `queues/rx-0/rps_cpus`.
     File(&'a str),
     /// The processors of an interrupt: `/proc/irq/N/smp_affinity_list`.
@@ -32,9 +36,13 @@ impl<'a> Knob<'a> {
     pub(crate) fn of(name: &'a str) -> Option<Self> {
         let (first, rest) = name.split_once(' ')?;
         match first {
-            "sysctl" => Some(Self::Sysctl(rest)),
-            "ip" => (rest == "link txqueuelen").then_some(Self::QueueLength),
-            "sysfs" => stays_below(rest).then_some(Self::File(rest)),
+            "sysctl" => sysctl::is_known(rest).then_some(Self::Sysctl(rest)),
+            "ip" => match rest {
+                "link txqueuelen" => Some(Self::QueueLength),
+                "link mtu" => Some(Self::Mtu),
+                _ => None,
+            },
+            "sysfs" => files::is_known(rest).then_some(Self::File(rest)),
             "irq" => rest.parse().ok().map(Self::Interrupt),
             "ethtool" => Self::of_ethtool(rest),
             _ => None,
@@ -42,28 +50,24 @@ impl<'a> Knob<'a> {
     }
 
     fn of_ethtool(words: &'a str) -> Option<Self> {
-        let (option, word) = words.split_once(' ')?;
-        Some(match option {
-            "-A" => Self::Parameter(Parameters::Pause, word),
-            "-C" => Self::Parameter(Parameters::Coalescing, word),
-            "-G" => Self::Parameter(Parameters::Rings, word),
-            "-L" => Self::Parameter(Parameters::Channels, word),
-            "-K" => Self::Feature(word),
+        let (option, names) = words.split_once(' ')?;
+        let of = match option {
+            "-A" => Parameters::Pause,
+            "-C" => Parameters::Coalescing,
+            "-G" => Parameters::Rings,
+            "-L" => Parameters::Channels,
+            "-K" => return Some(Self::Feature(names)),
             _ => return None,
-        })
+        };
+        let are_known = names.split(' ').all(|name| of.has(name));
+        are_known.then_some(Self::Parameters(of, names))
     }
 
     /// The value in force; `interface` where it is one's.
     pub(crate) fn read(self, interface: &str) -> io::Result<String> {
         match self {
             Self::Sysctl(name) => sysctl::read(name),
-            Self::Parameter(of, word) => {
-                let value = of.read(interface, word)?;
-                Ok(match is_switch(of, word) {
-                    true => on_off(value != 0).to_owned(),
-                    false => value.to_string(),
-                })
-            }
+            Self::Parameters(of, names) => parameters::read(of, names, interface),
             Self::Feature(name) => feature::read(interface, name).map(|on| on_off(on).to_owned()),
             Self::QueueLength => {
                 let length = nic::link(interface)?.tx_queue_length;
@@ -71,6 +75,7 @@ impl<'a> Knob<'a> {
                     .map(|packets| packets.to_string())
                     .ok_or_else(|| invalid("not reported"))
             }
+            Self::Mtu => Ok(nic::link(interface)?.mtu_bytes.to_string()),
             Self::File(name) => trimmed(&file(interface, name)?),
             Self::Interrupt(number) => trimmed(&affinity(number)),
         }
@@ -80,13 +85,7 @@ impl<'a> Knob<'a> {
     pub(crate) fn write(self, interface: &str, value: &str) -> io::Result<()> {
         match self {
             Self::Sysctl(name) => sysctl::write(name, value),
-            Self::Parameter(of, word) => {
-                let number = match is_switch(of, word) {
-                    true => u32::from(switched(value)?),
-                    false => value.parse().map_err(invalid)?,
-                };
-                of.write(interface, word, number)
-            }
+            Self::Parameters(of, names) => parameters::write(of, names, interface, value),
             Self::Feature(name) => feature::switch(interface, name, switched(value)?),
             Self::QueueLength => {
                 let packets = value.parse().map_err(invalid)?;
@@ -94,16 +93,15 @@ impl<'a> Knob<'a> {
                 rtnl.set_tx_queue_length(interface, packets)
                     .map_err(io::Error::other)
             }
+            Self::Mtu => {
+                let bytes = value.parse().map_err(invalid)?;
+                let mut rtnl = Rtnl::open().map_err(io::Error::other)?;
+                rtnl.set_mtu(interface, bytes).map_err(io::Error::other)
+            }
             Self::File(name) => fs::write(file(interface, name)?, value),
             Self::Interrupt(number) => fs::write(affinity(number), value),
         }
     }
-}
-
-/// Neither up nor absolute.
-fn stays_below(name: &str) -> bool {
-    let mut parts = Path::new(name).components();
-    parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
 fn file(interface: &str, name: &str) -> io::Result<PathBuf> {
@@ -124,16 +122,16 @@ fn trimmed(path: &Path) -> io::Result<String> {
     Ok(fs::read_to_string(path)?.trim().to_owned())
 }
 
-/// `ethtool` shows these as on and off.
-fn is_switch(of: Parameters, word: &str) -> bool {
-    of == Parameters::Pause || word.starts_with("adaptive")
+/// Whether a setting of this name can be read, written and restored.
+pub(crate) fn is_knob(name: &str) -> bool {
+    Knob::of(name).is_some() || SOON.iter().any(|soon| name.starts_with(soon))
 }
 
-fn on_off(on: bool) -> &'static str {
+pub(crate) fn on_off(on: bool) -> &'static str {
     if on { "on" } else { "off" }
 }
 
-fn switched(value: &str) -> io::Result<bool> {
+pub(crate) fn switched(value: &str) -> io::Result<bool> {
     match value {
         "on" => Ok(true),
         "off" => Ok(false),
@@ -141,9 +139,19 @@ fn switched(value: &str) -> io::Result<bool> {
     }
 }
 
-fn invalid(why: impl ToString) -> io::Error {
+pub(crate) fn invalid(why: impl ToString) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why.to_string())
 }
+
+/// Named by commands; read and written in a further change.
+const SOON: [&str; 6] = [
+    "ethtool -X ",
+    "ethtool -N rx-flow-hash ",
+    "ethtool --set-eee eee",
+    "tc qdisc root",
+    "cpufreq scaling_governor",
+    "pm-qos cpu_dma_latency",
+];
 
 #[cfg(test)]
 mod tests {
@@ -156,7 +164,10 @@ mod tests {
                 "sysctl net.ipv4.tcp_rmem",
                 Knob::Sysctl("net.ipv4.tcp_rmem"),
             ),
-            ("ethtool -G rx", Knob::Parameter(Parameters::Rings, "rx")),
+            (
+                "ethtool -G rx tx",
+                Knob::Parameters(Parameters::Rings, "rx tx"),
+            ),
             ("ethtool -K rx-gro-list", Knob::Feature("rx-gro-list")),
             (
                 "sysfs queues/rx-0/rps_cpus",
@@ -173,6 +184,9 @@ mod tests {
             "sysfs /etc",
             "irq x",
             "ethtool -s speed",
+            "ethtool -G rx many",
+            "sysctl kernel.core_pattern",
+            "sysctl net/ipv4",
         ] {
             assert_eq!(Knob::of(none), None, "{none}");
         }

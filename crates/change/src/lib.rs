@@ -17,6 +17,7 @@ mod apply;
 mod codec;
 mod command;
 mod entry;
+mod files;
 mod hand;
 mod host;
 mod journal;
@@ -24,9 +25,12 @@ mod knob;
 mod memory;
 mod open;
 mod owner;
+mod parameters;
+mod parse;
 mod restore;
 #[cfg(test)]
 mod tests;
+mod words;
 mod world;
 
 pub use apply::{Outcome, apply};
@@ -39,5 +43,6 @@ pub use journal::{Journal, JournalError, Trace};
 pub use memory::Memory;
 pub use open::{Open, open};
 pub use owner::Owner;
+pub use parse::{Wanted, parse};
 pub use restore::{End, Restored, restore, restore_one};
 pub use world::World;

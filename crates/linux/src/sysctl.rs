@@ -24,9 +24,24 @@ pub fn read(name: &str) -> io::Result<String> {
     Ok(text.split_ascii_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+/// Whether `name` is a setting that is read and written here: one of the network, or one of the few that a network's speed
+/// depends on and that belong to the machine.
+#[must_use]
+pub fn is_known(name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let is_name = name.chars().all(is_letter) && !name.contains("..");
+    is_name && (name.starts_with("net.") || OF_THE_MACHINE.contains(&name))
+}
+
+/// Settings outside `net.`: one for all namespaces.
+pub const OF_THE_MACHINE: [&str; 3] = [
+    "vm.min_free_kbytes",
+    "kernel.bpf_stats_enabled",
+    "kernel.sched_autogroup_enabled",
+];
+
 fn path(name: &str) -> io::Result<PathBuf> {
-    let belongs_to_a_namespace = name.starts_with("net.") && !name.contains('/');
-    if !belongs_to_a_namespace {
+    if !is_known(name) {
         let what = format!("{name} is not a network setting");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }

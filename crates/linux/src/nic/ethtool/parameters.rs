@@ -19,23 +19,26 @@ pub enum Parameters {
 }
 
 impl Parameters {
-    /// A word by the name that `ethtool` takes: `rx`, `rx-usecs`, `combined`.
+    /// Words by the names that `ethtool` takes: `rx`, `rx-usecs`, `combined`.
     ///
     /// # Errors
     /// EOPNOTSUPP if the driver has none of these, `InvalidInput` for another name.
-    pub fn read(self, interface: &str, name: &str) -> io::Result<u32> {
+    pub fn read_all(self, interface: &str, names: &[&str]) -> io::Result<Vec<u32>> {
         let answer = self.asked(&Ethtool::of(interface)?)?;
-        get(&answer, self.at(name)?)
+        let each = names.iter().map(|name| get(&answer, self.at(name)?));
+        each.collect()
     }
 
-    /// Sets a word, and leaves the others as they are.
+    /// Sets words together, and leaves the others as they are.
     ///
     /// # Errors
     /// EPERM without CAP_NET_ADMIN, EINVAL out of range, EOPNOTSUPP if the driver has none of these.
-    pub fn write(self, interface: &str, name: &str, value: u32) -> io::Result<()> {
+    pub fn write_all(self, interface: &str, values: &[(&str, u32)]) -> io::Result<()> {
         let ethtool = Ethtool::of(interface)?;
         let mut words = self.asked(&ethtool)?;
-        put(&mut words, self.at(name)?, value);
+        for (name, value) in values {
+            put(&mut words, self.at(name)?, *value);
+        }
         // ETHTOOL_S… of each is the number after ETHTOOL_G….
         put(&mut words, 0, self.command() + 1);
         ethtool.exchange(&mut words)
@@ -62,20 +65,34 @@ impl Parameters {
         }
     }
 
-    fn at(self, name: &str) -> io::Result<usize> {
-        let words: &[(&str, usize)] = match self {
+    /// Whether it has a word of this name.
+    #[must_use]
+    pub fn has(self, name: &str) -> bool {
+        self.words().iter().any(|(word, _)| *word == name)
+    }
+
+    const fn words(self) -> &'static [(&'static str, usize)] {
+        match self {
             Self::Pause => &[("autoneg", 1), ("rx", 2), ("tx", 3)],
             Self::Rings => &[("rx", 5), ("rx-mini", 6), ("rx-jumbo", 7), ("tx", 8)],
             Self::Channels => &[("rx", 5), ("tx", 6), ("other", 7), ("combined", 8)],
             Self::Coalescing => &[
                 ("rx-usecs", 1),
                 ("rx-frames", 2),
+                ("rx-usecs-irq", 3),
+                ("rx-frames-irq", 4),
                 ("tx-usecs", 5),
                 ("tx-frames", 6),
+                ("tx-usecs-irq", 7),
+                ("tx-frames-irq", 8),
                 ("adaptive-rx", 10),
                 ("adaptive-tx", 11),
             ],
-        };
+        }
+    }
+
+    fn at(self, name: &str) -> io::Result<usize> {
+        let words = self.words();
         let found = words.iter().find(|(word, _)| *word == name);
         found.map(|(_, word)| 4 * word).ok_or_else(|| {
             let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
@@ -92,7 +109,7 @@ mod tests {
     #[test]
     fn the_loopback_has_none_and_a_wrong_name_is_reported() {
         for one in [Parameters::Pause, Parameters::Rings, Parameters::Channels] {
-            let error = one.read("lo", "rx").unwrap_err();
+            let error = one.read_all("lo", &["rx"]).unwrap_err();
             assert_eq!(error.raw_os_error(), Some(libc::EOPNOTSUPP), "{one:?}");
         }
         let error = Parameters::Coalescing.at("usecs").unwrap_err();
