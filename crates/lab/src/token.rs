@@ -7,15 +7,16 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{self, Command};
+use std::sync::Arc;
 
 use linerate_linux::{memory_file, random};
 use linerate_wire::linerate::token::{Digits, FILE_VARIABLE, Nonce, Secret};
 
 /// Valid as long as the lab.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LabToken {
     secret: Secret,
-    file: File,
+    file: Arc<File>,
 }
 
 impl LabToken {
@@ -33,6 +34,7 @@ impl LabToken {
         file.set_permissions(Permissions::from_mode(0o600))?;
         file.write_all(line.as_bytes())?;
         let secret = secret.ok_or(io::ErrorKind::InvalidData)?;
+        let file = Arc::new(file);
         Ok(Self { secret, file })
     }
 

@@ -148,7 +148,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Report(args) => report::run(args),
         Command::Ab(args) => ab::run(args, options),
         Command::Compare(args) => compare::run(args),
-        Command::Tune(args) => tune::run(args),
+        Command::Tune(args) => tune::run(args, options),
         Command::Lab(args) => return in_lab(args),
         Command::Regs(args) => regs::run(args),
         Command::Doctor(args) => doctor::run(args),

@@ -258,6 +258,11 @@ impl Console {
         self.drawn = lines;
     }
 
+    /// Whether only results and errors are printed.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether progress is drawn over itself.
     pub(crate) fn redraws(&self) -> bool {
         self.redraw && !self.quiet

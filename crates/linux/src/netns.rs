@@ -44,6 +44,15 @@ impl NetNs {
         Ok(Self { fd })
     }
 
+    /// Another handle of the same namespace.
+    ///
+    /// # Errors
+    /// EMFILE when no descriptor is left.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        let fd = self.fd.try_clone()?;
+        Ok(Self { fd })
+    }
+
     /// Its identity: the inode that `readlink /proc/self/ns/net` shows.
     ///
     /// # Errors

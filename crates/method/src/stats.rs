@@ -24,3 +24,5 @@ pub(crate) mod two_samples;
 mod oracle;
 #[cfg(test)]
 mod vectors;
+
+pub use describe::median;

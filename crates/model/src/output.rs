@@ -52,9 +52,7 @@ pub use mode::{IoMode, Mode};
 pub use stream::{Flow, Interval, LossBurst};
 pub use test::{Direction, Dscp, Protocol, ReceiveBuffer, Test, Warning};
 pub use trial_device::{DeviceInterrupt, DeviceProcessor, DeviceQueue, DeviceSource, TrialDevice};
-pub use tuning::{
-    ByHand, Candidate, CandidateState, Mechanism, MovedFact, Tuning, TuningEnd,
-};
+pub use tuning::{ByHand, Candidate, CandidateState, Mechanism, MovedFact, Tuning, TuningEnd};
 pub use verdict::{Confirmation, ConstantLoss, Knee, Limit, Verdict};
 
 /// The schema that this version writes.

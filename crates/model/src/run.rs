@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::{
     Benchmarks, ErrorReport, Experiment, Forward, ForwardResult, Host, Knee, LabWire, Latency,
-    Output, Test, Tool,
+    Output, SettingChange, Test, Tool, Tuning,
 };
 use crate::setting::Setting;
 
@@ -58,6 +58,10 @@ pub struct Run {
     pub benchmarks: Benchmarks,
     /// The runs of two configurations (`ab`).
     pub experiment: Option<Experiment>,
+    /// What `tune` changed.
+    pub changes: Vec<SettingChange>,
+    /// What `tune` tried, and what it decided and did.
+    pub tuning: Option<Tuning>,
     /// What ended the run early; `null` if nothing did.
     pub error: Option<ErrorReport>,
 }
@@ -102,6 +106,8 @@ impl Run {
         self.results.clone_from(&output.results);
         self.benchmarks.clone_from(&output.benchmarks);
         self.experiment.clone_from(&output.experiment);
+        self.changes.clone_from(&output.changes);
+        self.tuning.clone_from(&output.tuning);
         self.error.clone_from(&output.error);
     }
 
@@ -118,6 +124,8 @@ impl Run {
         mem::swap(&mut self.results, &mut output.results);
         mem::swap(&mut self.benchmarks, &mut output.benchmarks);
         mem::swap(&mut self.experiment, &mut output.experiment);
+        mem::swap(&mut self.changes, &mut output.changes);
+        mem::swap(&mut self.tuning, &mut output.tuning);
         mem::swap(&mut self.error, &mut output.error);
     }
 
@@ -139,6 +147,8 @@ impl Run {
             results: self.results.clone(),
             benchmarks: self.benchmarks.clone(),
             experiment: self.experiment.clone(),
+            changes: self.changes.clone(),
+            tuning: self.tuning.clone(),
             error: self.error.clone(),
             ..Output::new(&self.kind, &self.tool.version)
         }

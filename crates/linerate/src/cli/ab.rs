@@ -61,7 +61,7 @@ fn in_lab(args: &AbArgs, options: BTreeMap<String, String>) -> Exit {
 }
 
 /// The measurement with its HOST.
-fn towards(measurement: &[String], peer: &str) -> Vec<String> {
+pub(super) fn towards(measurement: &[String], peer: &str) -> Vec<String> {
     let mut words: Vec<String> = measurement
         .iter()
         .map(|word| word.replace(PEER, peer))
@@ -96,6 +96,7 @@ fn compared(args: &AbArgs, inner: &Inner<'_>, session: &mut Session) -> Result<(
 
 fn question(args: &AbArgs) -> Question<'_> {
     Question {
+        name: "ab".to_owned(),
         a: args.a.clone(),
         b: args.b.clone(),
         restore: args.restore.as_ref().unwrap_or(&args.a).clone(),

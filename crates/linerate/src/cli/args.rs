@@ -34,7 +34,7 @@ pub(super) use report::{ReportArgs, ReportFormat};
 pub(super) use search::SearchFlags;
 pub(super) use serve::ServeArgs;
 pub(super) use target::{ServerFlags, TargetFlags};
-pub(super) use tune::{TuneAction, TuneArgs};
+pub(super) use tune::{CampaignArgs, TuneAction, TuneArgs};
 
 use super::values;
 use clap::{Args, Parser, Subcommand};

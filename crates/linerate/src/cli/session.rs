@@ -3,6 +3,7 @@
 //! printed and stored at the end, also after an error.
 
 mod ending;
+mod part;
 mod watcher;
 mod wire;
 
@@ -14,6 +15,7 @@ use linerate_diagnose::evidence::{Evidence, moved_counters};
 use linerate_diagnose::explain::explain;
 use linerate_diagnose::limit::line_rate;
 use linerate_diagnose::rules;
+use linerate_linux::netns::NetNs;
 use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
 use linerate_model::expect::Expect;
@@ -63,6 +65,8 @@ pub(super) struct Session {
     samples: SampleLog,
     /// Of the lab's wire, if the session measures over one.
     pub(super) wire_counters: Option<WireCounters>,
+    /// The lab's second host, if the session measures in one.
+    pub(super) lab_peer: Option<NetNs>,
     progress: Progress,
     pub(super) live: Live,
     /// Held while `q` stops the test.
@@ -109,6 +113,7 @@ impl Session {
             lab_token: None,
             samples: SampleLog::default(),
             wire_counters: None,
+            lab_peer: None,
             progress: target.progress,
             knows_hosts: false,
             begun: Instant::now(),
@@ -314,7 +319,7 @@ impl Session {
         let judged: Vec<_> = self.expect.iter().map(judge).collect();
         self.output.expectations.extend(judged);
         // Each run of a comparison is explained on its own.
-        if self.output.kind != "ab" {
+        if !["ab", "tune"].contains(&self.output.kind.as_str()) {
             self.explain();
         }
         let exit = exit_of(&self.output, ended.as_ref().err());

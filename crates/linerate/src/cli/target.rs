@@ -126,6 +126,7 @@ impl<'a> Target<'a> {
         session.lab_token = LabToken::make();
         session.token = session.lab_token.as_ref().map(LabToken::secret);
         session.wire_counters = lab.wire_counters();
+        session.lab_peer = there.namespace().and_then(|peer| peer.try_clone().ok());
         let server = Server::start(there, session.lab_token.as_ref())?;
         let ended = here
             .enter(|| body(session, &address.to_string()))

@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate tune`: the changes of settings in the journal, and how they are undone.
 
+mod campaign;
+mod candidate;
+mod find;
+mod hands;
+mod measurement;
+mod mechanism;
+mod reach;
+mod stage;
+mod told;
+mod trial;
+
+use std::collections::BTreeMap;
+
 use linerate_change::{
     End, Host, Journal, Open, Place, Restored, Undo, command, open, restore, undo,
 };
@@ -17,10 +30,11 @@ use crate::exit::Exit;
 use crate::store;
 
 /// Runs the command.
-pub(super) fn run(args: &TuneArgs) -> Exit {
+pub(super) fn run(args: &TuneArgs, options: BTreeMap<String, String>) -> Exit {
     let (flags, changes) = match args.action {
-        TuneAction::Status { document } => (document, status()),
-        TuneAction::Restore { force, document } => (document, restored(force)),
+        None => return campaign::run(&args.campaign, options),
+        Some(TuneAction::Status { document }) => (document, status()),
+        Some(TuneAction::Restore { force, document }) => (document, restored(force)),
     };
     match changes.and_then(|changes| shown(changes, flags)) {
         Ok(exit) => exit,

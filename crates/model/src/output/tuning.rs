@@ -18,8 +18,8 @@ pub struct Tuning {
     pub candidates: Vec<Candidate>,
     /// What findings propose that only a person can do.
     pub by_hand: Vec<ByHand>,
-    /// All that is kept against the original configuration; `null` where nothing was kept.
-    pub whole: Option<Comparison>,
+    /// All that is kept against the original configuration, by each measurement that decided.
+    pub whole: Vec<Comparison>,
     /// The smallest improvement that a trial without a result would probably have shown, as a ratio minus 1.
     pub smallest_effect: Option<f64>,
     /// The check from which the findings are.

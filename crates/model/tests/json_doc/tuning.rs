@@ -29,7 +29,7 @@ pub(super) fn tuning(comparison: &Comparison) -> Tuning {
             commands: vec![String::new()],
             ..ByHand::default()
         }],
-        whole: Some(comparison.clone()),
+        whole: vec![comparison.clone()],
         smallest_effect: Some(0.1),
         check_dir: Some(String::new()),
         fresh_check_dir: Some(String::new()),

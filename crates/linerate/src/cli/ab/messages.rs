@@ -9,7 +9,7 @@ use linerate_report::figure_text;
 use linerate_report::live::duration;
 
 /// Before the first run: how many, and how long. A run takes about `each_s` seconds, if that is known.
-pub(super) fn announcement(experiment: &Experiment, each_s: Option<f64>) -> String {
+pub(super) fn announcement(name: &str, experiment: &Experiment, each_s: Option<f64>) -> String {
     let plan = experiment.plan();
     let time = match each_s {
         Some(each_s) => format!(
@@ -24,7 +24,7 @@ pub(super) fn announcement(experiment: &Experiment, each_s: Option<f64>) -> Stri
         runs => format!("{runs} runs of A against A"),
     };
     format!(
-        "ab: {noise}, then up to {} of A against B, {time}; order by seed {}",
+        "{name}: {noise}, then up to {} of A against B, {time}; order by seed {}",
         4 * plan.most_blocks,
         plan.seed
     )

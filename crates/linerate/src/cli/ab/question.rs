@@ -15,6 +15,8 @@ use crate::output::Console;
 /// Two configurations in words, and what decides.
 #[derive(Debug)]
 pub(in crate::cli) struct Question<'a> {
+    /// Who asks, for messages: `ab`.
+    pub(in crate::cli) name: String,
     /// The command that sets up A.
     pub(in crate::cli) a: String,
     /// The command that sets up B.

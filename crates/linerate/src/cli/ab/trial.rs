@@ -44,7 +44,7 @@ impl<'a, S: Setup> Trial<'a, S> {
         let experiment = Experiment::new(plan);
         let settle_s = question.settle.as_secs_f64();
         let each_s = inner.estimate_s.map(|seconds| seconds + settle_s);
-        let text = messages::announcement(&experiment, each_s);
+        let text = messages::announcement(&question.name, &experiment, each_s);
         session.console.say(&text);
         let directory = session.run_directory();
         Self {

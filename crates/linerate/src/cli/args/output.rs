@@ -50,6 +50,17 @@ pub(in crate::cli) struct DocumentFlags {
     pub(in crate::cli) ascii: bool,
 }
 
+impl DocumentFlags {
+    /// Text, as nobody asks otherwise.
+    pub(in crate::cli) const fn plain() -> Self {
+        Self {
+            json: false,
+            color: ColorChoice::Auto,
+            ascii: false,
+        }
+    }
+}
+
 /// When to colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ColorChoice {

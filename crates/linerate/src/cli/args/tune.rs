@@ -3,20 +3,72 @@
 
 use clap::{Args, Subcommand};
 
-use super::DocumentFlags;
+use super::{DocumentFlags, ServerFlags};
+use crate::cli::values::{self, compare};
 
-/// Show and undo changes of settings that a test left behind
+/// Try the changes that the findings propose, keep what is proven better, and undo the rest
 ///
-/// Before a command of linerate changes a setting, it records in a journal how to restore it. If it is
-/// killed, or the machine loses power, the change is still in the journal.
+/// Checks the link first. Then each change that a finding proposes for this host's settings is made and undone again
+/// in blocks of runs in random order, as `ab` does. A change is kept if two trials prove it better; then a fresh check
+/// shows whether the finding is gone. Each change is in a journal before it is made: `tune restore` undoes what a killed
+/// process or a power cut left behind. Nothing is written that a reboot does not undo, without --persist.
+/// `docs/tuning.md` tells what is changed, when, and how to get back.
 #[derive(Debug, Args)]
+#[command(disable_version_flag = true)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(before_long_help = "Examples:
+  linerate tune 192.0.2.7                    HOST runs `linerate serve`
+  linerate tune 192.0.2.7 --dry-run          what would be tried, as commands
+  linerate tune 192.0.2.7 -- udp -b 400M     what this measurement shows, and by it
+  linerate tune --lab --quick --fault tcp-rmem
   linerate tune status
   linerate tune restore
-  linerate tune restore --force   also what another program changed since")]
+  linerate tune restore --force              also what another program changed since")]
 pub(in crate::cli) struct TuneArgs {
     #[command(subcommand)]
-    pub(in crate::cli) action: TuneAction,
+    pub(in crate::cli) action: Option<TuneAction>,
+    #[command(flatten)]
+    pub(in crate::cli) campaign: CampaignArgs,
+}
+
+/// What is tried, and how it is proven.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Campaign")]
+pub(in crate::cli) struct CampaignArgs {
+    /// Show what would be tried, and change nothing
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+    /// Shorter check and fewer runs: --aa 2, --blocks 6, -t 1 and --settle 200ms, unless they are given
+    #[arg(long)]
+    pub(in crate::cli) quick: bool,
+    /// Length of each run
+    #[arg(short = 't', long, value_name = "TIME", default_value = "2", default_value_if("quick", "true", "1"), value_parser = run_length)]
+    pub(in crate::cli) time: String,
+    /// Maximum number of blocks of four runs for each trial, 6 … 200
+    #[arg(long, value_name = "N", default_value_t = 12, default_value_if("quick", "true", "6"), value_parser = clap::value_parser!(u32).range(6..=200))]
+    pub(in crate::cli) blocks: u32,
+    /// Blocks without a change, run before the first trial of each measurement, 0 … 50
+    #[arg(long, value_name = "N", default_value_t = 6, default_value_if("quick", "true", "2"), value_parser = clap::value_parser!(u32).range(0..=50))]
+    pub(in crate::cli) aa: u32,
+    /// Smaller improvements do not matter [default: 2%; 20% for loss]
+    #[arg(long, value_name = "PERCENT", value_parser = compare::margin)]
+    pub(in crate::cli) margin: Option<f64>,
+    /// Wait after each change, such as 1, 500ms
+    #[arg(long, value_name = "TIME", default_value = "1", default_value_if("quick", "true", "200ms"), value_parser = values::warm_up)]
+    pub(in crate::cli) settle: u64,
+    /// Seed of the order of the blocks [default: random, and stored]
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) seed: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) server: ServerFlags,
+    /// Measure this instead of a check, and decide by it: udp, tcp or sweep with its flags
+    #[arg(last = true, value_name = "MEASUREMENT")]
+    pub(in crate::cli) measurement: Vec<String>,
+}
+
+/// As a measuring command takes it.
+fn run_length(text: &str) -> Result<String, String> {
+    values::duration(text).map(|_| text.to_owned())
 }
 
 /// What to do with the journal.

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate tune HOST`: a check, a trial of each change that its findings propose, a trial of all that is kept, and a
+//! fresh check.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use linerate_method::campaign::{Campaign, Step};
+use linerate_method::experiment::{Plan, margin};
+use linerate_model::failure::Failure;
+use linerate_model::output::{Candidate, CandidateState, Output, Tuning, TuningEnd};
+
+use super::candidate::{Proposals, ceiling};
+use super::measurement::{Again, Measurement};
+use super::mechanism::is_found;
+use super::reach::server_words;
+use super::stage::{Stage, Trouble};
+use super::trial::{Asked, Gave, failure};
+use super::{find, hands, told};
+use crate::cli::ab::drawn_seed;
+use crate::cli::args::CampaignArgs;
+use crate::cli::session::Session;
+use crate::cli::target::Target;
+use crate::exit::Exit;
+
+/// Runs the command.
+pub(super) fn run(args: &CampaignArgs, options: BTreeMap<String, String>) -> Exit {
+    let target = Target::server("tune", &args.server, options);
+    target.measure(|session, host| {
+        let mut tuning = Tuning::default();
+        let ended = carried_out(args, session, host, &mut tuning);
+        session.output.tuning = Some(tuning);
+        ended
+    })
+}
+
+fn carried_out(
+    args: &CampaignArgs,
+    session: &mut Session,
+    host: &str,
+    tuning: &mut Tuning,
+) -> Result<(), Failure> {
+    let server = server_words(&args.server.target, host);
+    let first = first_words(args, &server);
+    let check = find::measured(session, &first, "check")?;
+    session.output.hosts.clone_from(&check.hosts);
+    tuning.check_dir.clone_from(&check.run_dir);
+    let found = Proposals::of(&check);
+    tuning.by_hand.clone_from(&found.by_hand);
+    tuning.candidates = found.all.iter().zip(1..).map(told::untried).collect();
+    session.console.say(&told::found(&check, tuning));
+    if found.all.is_empty() {
+        let limit = ceiling(&check);
+        tuning.ended = match limit {
+            Some(_) => TuningEnd::Ceiling,
+            None => TuningEnd::NothingToTry,
+        };
+        tuning.why = limit;
+        return Ok(());
+    }
+    let again = Again {
+        server: &server,
+        time: &args.time,
+    };
+    let measurements = found
+        .all
+        .iter()
+        .map(|one| match args.measurement.as_slice() {
+            [] => again.of(&one.finding, &check),
+            words => given(words, host),
+        });
+    let measurements: Vec<Measurement> = measurements.collect();
+    for (candidate, measurement) in tuning.candidates.iter_mut().zip(&measurements) {
+        candidate.measurement.clone_from(&measurement.words);
+    }
+    if args.dry_run {
+        tuning.ended = TuningEnd::DryRun;
+        return Ok(());
+    }
+    let hands = match args.server.lab.lab {
+        true => hands::of_lab(session)?,
+        false => hands::of_this_host()?,
+    };
+    let mut trials = Trials {
+        args,
+        session,
+        stage: Stage::new(hands, found.all),
+        measurements,
+        measured: BTreeSet::new(),
+        seed: args.seed.unwrap_or_else(drawn_seed),
+        tuning,
+    };
+    let ended = trials.campaign();
+    let ended = ended.and_then(|kept| trials.settle(&kept, &first));
+    if ended.is_err() {
+        // What is proven only in part is undone.
+        trials.stage.bring(&[]).map_err(failure)?;
+        trials.tuning.candidates.iter_mut().for_each(|one| {
+            if one.state == CandidateState::Kept {
+                one.state = CandidateState::Reverted;
+            }
+        });
+    }
+    ended
+}
+
+/// What shows the findings: the measurement that was given, else a check.
+fn first_words(args: &CampaignArgs, server: &[String]) -> Vec<String> {
+    match (args.measurement.as_slice(), args.quick) {
+        ([], quick) => {
+            let quick = quick.then(|| "--quick".to_owned());
+            let check = ["check".to_owned()];
+            check
+                .into_iter()
+                .chain(server.to_vec())
+                .chain(quick)
+                .collect()
+        }
+        (words, _) => given(words, &server[0]).words,
+    }
+}
+
+/// The measurement of the command line, with its HOST.
+fn given(words: &[String], host: &str) -> Measurement {
+    Measurement {
+        words: crate::cli::ab::towards(words, host),
+        metric: None,
+    }
+}
+
+/// The trials of a campaign, and what they gave.
+struct Trials<'t, 'h> {
+    args: &'t CampaignArgs,
+    session: &'t mut Session,
+    stage: Stage<'h>,
+    measurements: Vec<Measurement>,
+    /// Those whose noise is known.
+    measured: BTreeSet<Measurement>,
+    seed: u64,
+    tuning: &'t mut Tuning,
+}
+
+impl Trials<'_, '_> {
+    /// Tries all; the candidates that are proven, which are in force.
+    fn campaign(&mut self) -> Result<Vec<usize>, Failure> {
+        let mut campaign = Campaign::new(self.tuning.candidates.len());
+        loop {
+            let better = match campaign.next() {
+                Step::Try { candidate, with } => self.first_trial(candidate, &with)?,
+                Step::Needed { candidate, with } => self.second_trial(candidate, &with)?,
+                Step::Whole { set } => self.whole(&set)?,
+                Step::Done => break,
+            };
+            campaign.report(better);
+        }
+        self.stage.bring(campaign.kept()).map_err(failure)?;
+        Ok(campaign.kept().to_vec())
+    }
+
+    fn first_trial(&mut self, candidate: usize, with: &[usize]) -> Result<bool, Failure> {
+        if !self.is_possible(candidate, with)? {
+            return Ok(false);
+        }
+        let name = told::trial_name(&self.tuning.candidates[candidate]);
+        let gave = self.trial(name, candidate, with)?;
+        let better = gave.is_better();
+        let one = &mut self.tuning.candidates[candidate];
+        one.state = match better {
+            true => CandidateState::Kept,
+            false => CandidateState::Reverted,
+        };
+        one.reason = (!better).then(|| told::not_better(&gave));
+        one.run_dir = gave.run_dir;
+        one.comparison = gave.comparison;
+        one.mechanism = gave.mechanism;
+        self.session.console.say(&told::tried(one));
+        Ok(better)
+    }
+
+    /// Applies it once and undoes it: what the host does not take needs no trial.
+    fn is_possible(&mut self, candidate: usize, with: &[usize]) -> Result<bool, Failure> {
+        let tried = self.stage.bring(&joined(with, candidate));
+        let one = &mut self.tuning.candidates[candidate];
+        match tried {
+            Ok(()) => {
+                let settings = self.stage.settings(candidate).unwrap_or_default();
+                one.undo = settings.iter().rev().map(|one| one.undo()).collect();
+                self.stage.bring(with).map_err(failure)?;
+                Ok(true)
+            }
+            Err(Trouble::Impossible(why)) => {
+                one.state = CandidateState::NotPossible;
+                one.reason = Some(why);
+                self.session.console.say(&told::tried(one));
+                Ok(false)
+            }
+            Err(lost) => Err(failure(lost)),
+        }
+    }
+
+    fn second_trial(&mut self, candidate: usize, with: &[usize]) -> Result<bool, Failure> {
+        let name = told::confirmation_name(&self.tuning.candidates[candidate]);
+        let gave = self.trial(name, candidate, with)?;
+        let better = gave.is_better();
+        let one = &mut self.tuning.candidates[candidate];
+        if !better {
+            one.state = CandidateState::Reverted;
+            one.reason = Some(told::not_confirmed(&gave));
+        }
+        one.confirmation = gave.comparison;
+        self.session.console.say(&told::tried(one));
+        Ok(better)
+    }
+
+    /// All that is kept against nothing, by each measurement that decided about one of them.
+    fn whole(&mut self, set: &[usize]) -> Result<bool, Failure> {
+        let all: BTreeSet<Measurement> = set
+            .iter()
+            .map(|one| self.measurements[*one].clone())
+            .collect();
+        let [mut better, mut worse] = [false, false];
+        for (measurement, number) in all.into_iter().zip(1..) {
+            let commands = told::all_commands(&self.tuning.candidates, set);
+            let asked = Asked {
+                name: format!("whole-{number}"),
+                a: Vec::new(),
+                b: set.to_vec(),
+                commands,
+                measurement: &measurement,
+                finding: None,
+                plan: self.plan(0),
+                settle: self.settle_time(),
+                margin: self.args.margin,
+            };
+            let gave = asked.carry_out(&mut self.stage, self.session, self.args.server.lab.lab)?;
+            better |= gave.is_better();
+            worse |= gave.is_worse();
+            self.tuning.whole.extend(gave.comparison);
+        }
+        let holds = better && !worse;
+        for candidate in set {
+            let one = &mut self.tuning.candidates[*candidate];
+            if !holds {
+                one.state = CandidateState::Reverted;
+                one.reason = Some(told::WHOLE_NOT_BETTER.to_owned());
+            }
+        }
+        Ok(holds)
+    }
+
+    fn trial(&mut self, name: String, candidate: usize, with: &[usize]) -> Result<Gave, Failure> {
+        let measurement = self.measurements[candidate].clone();
+        let is_new = self.measured.insert(measurement.clone());
+        let plan = self.plan(if is_new { self.args.aa } else { 0 });
+        let finding = self.stage.proposal(candidate).finding.clone();
+        let one = &self.tuning.candidates[candidate];
+        let asked = Asked {
+            name,
+            a: with.to_vec(),
+            b: joined(with, candidate),
+            commands: [one.commands.join("; "), one.undo.join("; ")],
+            measurement: &measurement,
+            finding: Some(&finding),
+            plan,
+            settle: self.settle_time(),
+            margin: self.args.margin,
+        };
+        asked.carry_out(&mut self.stage, self.session, self.args.server.lab.lab)
+    }
+
+    /// Each trial has an order of its own.
+    fn plan(&mut self, aa_blocks: u32) -> Plan {
+        self.seed = self.seed.wrapping_add(1);
+        Plan {
+            aa_blocks: aa_blocks as usize,
+            most_blocks: self.args.blocks as usize,
+            margin: self.args.margin.unwrap_or(margin::RATES),
+            seed: self.seed,
+        }
+    }
+
+    fn settle_time(&self) -> Duration {
+        Duration::from_millis(self.args.settle)
+    }
+
+    /// With what is kept in force: a fresh check, then it is left so.
+    fn settle(&mut self, kept: &[usize], first: &[String]) -> Result<(), Failure> {
+        self.tuning.smallest_effect = told::smallest_effect(&self.tuning.candidates);
+        if kept.is_empty() {
+            self.tuning.ended = match self.is_any_possible() {
+                true => TuningEnd::NothingBetter,
+                false => TuningEnd::NothingToTry,
+            };
+            return Ok(());
+        }
+        self.tuning.ended = TuningEnd::Kept;
+        let fresh = find::measured(self.session, first, "fresh-check")?;
+        self.gone(&fresh, kept);
+        self.tuning.fresh_check_dir.clone_from(&fresh.run_dir);
+        self.tuning.why = ceiling(&fresh);
+        let candidates = &self.tuning.candidates;
+        self.session.output.changes = told::changes(candidates, &self.stage, kept);
+        self.stage.keep().map_err(failure)
+    }
+
+    fn is_any_possible(&self) -> bool {
+        let mut all = self.tuning.candidates.iter();
+        all.any(|one| one.state == CandidateState::Reverted)
+    }
+
+    fn gone(&mut self, fresh: &Output, kept: &[usize]) {
+        for candidate in kept {
+            let finding = &self.stage.proposal(*candidate).finding;
+            let one: &mut Candidate = &mut self.tuning.candidates[*candidate];
+            one.finding_gone = Some(!is_found(finding, fresh));
+        }
+    }
+}
+
+fn joined(with: &[usize], candidate: usize) -> Vec<usize> {
+    with.iter().copied().chain([candidate]).collect()
+}

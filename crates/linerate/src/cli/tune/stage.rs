@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which candidates are in force: they are applied and undone like a pile, the last one first.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use linerate_change::{Change, End, Hand, Key, Outcome, Undo, command};
+use linerate_model::output::Role;
+
+use super::candidate::Proposal;
+
+/// The hosts whose settings can be changed.
+pub(super) type Hands<'h> = BTreeMap<Role, Box<dyn Hand + Send + 'h>>;
+
+/// One setting of a candidate, in force.
+#[derive(Debug, Clone)]
+pub(super) struct Applied {
+    /// The host.
+    pub(super) host: Role,
+    /// The number by which it is undone.
+    pub(super) number: u64,
+    /// The setting.
+    pub(super) key: Key,
+    /// What was in force before.
+    pub(super) before: String,
+    /// What was written.
+    pub(super) after: String,
+    /// What is in force.
+    pub(super) effective: String,
+}
+
+impl Applied {
+    /// What a person would type to undo it.
+    pub(super) fn undo(&self) -> String {
+        command(&self.key, &self.before)
+    }
+}
+
+/// Why a candidate is not in force.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The host does not take it; nothing of it is in force.
+    Impossible(String),
+    /// The host is no longer as it was meant to be: the campaign ends.
+    Lost(String),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Lost(error.to_string())
+    }
+}
+
+/// What is in force of all candidates.
+pub(super) struct Stage<'h> {
+    hands: Hands<'h>,
+    candidates: Vec<Proposal>,
+    pile: Vec<(usize, Vec<Applied>)>,
+}
+
+impl<'h> Stage<'h> {
+    pub(super) fn new(hands: Hands<'h>, candidates: Vec<Proposal>) -> Self {
+        Self {
+            hands,
+            candidates,
+            pile: Vec::new(),
+        }
+    }
+
+    /// Brings exactly these candidates in force, in the order of their numbers.
+    ///
+    /// # Errors
+    /// One is not possible, or the host is lost.
+    pub(super) fn bring(&mut self, set: &[usize]) -> Result<(), Trouble> {
+        let mut wanted = set.to_vec();
+        wanted.sort_unstable();
+        let same = self.pile.iter().zip(&wanted);
+        let same = same.take_while(|((one, _), other)| one == *other).count();
+        self.undo_down_to(same)?;
+        for candidate in &wanted[same..] {
+            let applied = self.applied(*candidate)?;
+            self.pile.push((*candidate, applied));
+        }
+        Ok(())
+    }
+
+    pub(super) fn proposal(&self, candidate: usize) -> &Proposal {
+        &self.candidates[candidate]
+    }
+
+    /// The settings of one candidate, as long as it is in force.
+    pub(super) fn settings(&self, candidate: usize) -> Option<&[Applied]> {
+        let mut pile = self.pile.iter();
+        let (_, applied) = pile.find(|(one, _)| *one == candidate)?;
+        Some(applied)
+    }
+
+    /// Leaves what is in force for good: nothing undoes it by itself any more.
+    ///
+    /// # Errors
+    /// It cannot be recorded.
+    pub(super) fn keep(&mut self) -> Result<(), Trouble> {
+        for (_, applied) in std::mem::take(&mut self.pile) {
+            for one in applied {
+                self.hand(one.host)?.keep(one.number)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn undo_down_to(&mut self, height: usize) -> Result<(), Trouble> {
+        while self.pile.len() > height {
+            let Some((_, applied)) = self.pile.pop() else {
+                break;
+            };
+            self.undo(applied)?;
+        }
+        Ok(())
+    }
+
+    /// All of it, even if one cannot be undone: the first such is the error.
+    fn undo(&mut self, applied: Vec<Applied>) -> Result<(), Trouble> {
+        let mut ended = Ok(());
+        for one in applied.iter().rev() {
+            let end = self.hand(one.host)?.undo(one.number)?;
+            if let (Some(why), true) = (unrestored(&end), ended.is_ok()) {
+                ended = Err(Trouble::Lost(format!("{}: {why}", one.key)));
+            }
+        }
+        ended
+    }
+
+    /// All settings of one candidate, or none.
+    fn applied(&mut self, candidate: usize) -> Result<Vec<Applied>, Trouble> {
+        let Proposal {
+            host,
+            wanted,
+            finding,
+            ..
+        } = self.candidates[candidate].clone();
+        let mut all = Vec::new();
+        for one in wanted {
+            let key = self.hand(host)?.key(&one.knob, one.interface.as_deref());
+            let key = key.map_err(|why| Trouble::Impossible(why.to_string()))?;
+            match self.one(host, key, one.value, &finding.rule) {
+                Ok(applied) => all.extend(applied),
+                Err(Trouble::Impossible(why)) => {
+                    self.undo(all)?;
+                    return Err(Trouble::Impossible(why));
+                }
+                Err(lost) => return Err(lost),
+            }
+        }
+        match all.is_empty() {
+            true => Err(Trouble::Impossible("it is in force already".to_owned())),
+            false => Ok(all),
+        }
+    }
+
+    /// Nothing where the value is in force already.
+    fn one(
+        &mut self,
+        host: Role,
+        key: Key,
+        new: String,
+        because: &str,
+    ) -> Result<Option<Applied>, Trouble> {
+        let change = Change {
+            key: key.clone(),
+            new: new.clone(),
+            undo: Undo::Write,
+            because: because.to_owned(),
+        };
+        let impossible = |why: String| Err(Trouble::Impossible(format!("{key}: {why}")));
+        match self.hand(host)?.apply(change)? {
+            Outcome::InForce => Ok(None),
+            Outcome::Applied {
+                change: number,
+                old,
+                effective,
+            } => Ok(Some(Applied {
+                host,
+                number,
+                key,
+                before: old,
+                after: new,
+                effective,
+            })),
+            Outcome::Ineffective => impossible("the write had no effect".to_owned()),
+            Outcome::Unreadable(why) => impossible(format!("cannot be read: {why}")),
+            Outcome::Refused(why) => impossible(format!("refused: {why}")),
+            Outcome::Half { change, why } => {
+                let end = self.hand(host)?.undo(change)?;
+                match unrestored(&end) {
+                    None => impossible(format!("refused: {why}")),
+                    Some(left) => Err(Trouble::Lost(format!("{key}: {left}"))),
+                }
+            }
+        }
+    }
+
+    fn hand(&mut self, host: Role) -> Result<&mut (dyn Hand + Send + 'h), Trouble> {
+        let hand = self.hands.get_mut(&host).map(AsMut::as_mut);
+        hand.ok_or_else(|| Trouble::Impossible("that host's settings are not reached".to_owned()))
+    }
+}
+
+/// Why a setting is not as it was before.
+fn unrestored(end: &End) -> Option<String> {
+    match end {
+        End::Undone | End::WasUndone | End::Vanished => None,
+        End::UnderWay => Some("another process changes it".to_owned()),
+        End::Foreign { value } => Some(format!(
+            "another program has set it to {value} in the meantime; it is left so"
+        )),
+        End::AfterAnother => Some("a later change of it is not restored".to_owned()),
+        End::Elsewhere(why) => Some(why.clone()),
+        End::Failed(why) => Some(format!("cannot be restored: {why}")),
+        End::Differs { value } => Some(format!("was restored, and is {value}")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a campaign says while it runs, and what its document has of each candidate.
+
+use linerate_change::{Key, Place, command};
+use linerate_model::output::{
+    Candidate, CandidateState, ChangeState, Comparison, Judgement, Output, Role, SettingChange,
+    Tuning,
+};
+use linerate_report::sentence;
+
+use super::candidate::Proposal;
+use super::stage::{Applied, Stage};
+use super::trial::Gave;
+
+/// A proposal before its trial.
+pub(super) fn untried((proposal, number): (&Proposal, u32)) -> Candidate {
+    Candidate {
+        number,
+        host: proposal.host,
+        because: proposal.finding.rule.clone(),
+        title: proposal.finding.title.clone(),
+        commands: vec![proposal.line.clone()],
+        risk: proposal.risk.clone(),
+        ..Candidate::default()
+    }
+}
+
+/// After the check.
+pub(super) fn found(check: &Output, tuning: &Tuning) -> String {
+    let findings = check.findings.iter().filter(|one| !one.informational);
+    let (findings, tried) = (findings.count(), tuning.candidates.len());
+    let number = |count: usize, word: &str| match count {
+        0 => format!("no {word}"),
+        1 => format!("1 {word}"),
+        more => format!("{more} {word}s"),
+    };
+    let findings = number(findings, "finding");
+    format!("{findings}; {} to try", number(tried, "change"))
+}
+
+/// The directory of the first trial of a candidate.
+pub(super) fn trial_name(one: &Candidate) -> String {
+    format!("trial-{}", one.number)
+}
+
+/// The directory of the trial that confirms it.
+pub(super) fn confirmation_name(one: &Candidate) -> String {
+    format!("confirmation-{}", one.number)
+}
+
+/// What became of a candidate.
+pub(super) fn tried(one: &Candidate) -> String {
+    let what = one.commands.join("; ");
+    let host = on(one.host);
+    let said = match one.state {
+        CandidateState::NotTried => "not tried",
+        CandidateState::NotPossible => "not possible",
+        CandidateState::Reverted => "undone",
+        CandidateState::Kept => "better, kept for now",
+    };
+    let why = one.reason.as_ref();
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    format!("{}. `{what}`{host}: {said}{why}", one.number)
+}
+
+fn on(host: Role) -> &'static str {
+    match host {
+        Role::Local => "",
+        Role::Remote | Role::Device => " on the peer",
+    }
+}
+
+/// Why a trial does not count for a change.
+pub(super) fn not_better(gave: &Gave) -> String {
+    let Some(one) = &gave.comparison else {
+        return "its trial gave no result".to_owned();
+    };
+    match one.guards.iter().find(|guard| guard.worse) {
+        Some(guard) if one.verdict == Judgement::Better => {
+            let name = format!("{} {}", guard.metric, guard.name);
+            format!("{}; but {} became worse", told(one), name.trim_end())
+        }
+        _ => told(one),
+    }
+}
+
+/// Why a change that was better is not kept.
+pub(super) fn not_confirmed(gave: &Gave) -> String {
+    format!("a second trial did not confirm it: {}", not_better(gave))
+}
+
+fn told(one: &Comparison) -> String {
+    match one.sentence.as_str() {
+        "" => sentence(one),
+        said => said.to_owned(),
+    }
+}
+
+/// What makes a set and what undoes it.
+pub(super) fn all_commands(candidates: &[Candidate], set: &[usize]) -> [String; 2] {
+    let of = |commands: fn(&Candidate) -> &Vec<String>, order: &mut dyn Iterator<Item = &usize>| {
+        let lines = order.flat_map(|one| commands(&candidates[*one]).iter().cloned());
+        lines.collect::<Vec<_>>().join("; ")
+    };
+    [
+        of(|one| &one.commands, &mut set.iter()),
+        of(|one| &one.undo, &mut set.iter().rev()),
+    ]
+}
+
+/// The largest of the effects that trials without a result could have missed.
+pub(super) fn smallest_effect(candidates: &[Candidate]) -> Option<f64> {
+    let undone = candidates
+        .iter()
+        .filter(|one| one.state == CandidateState::Reverted);
+    let missed = undone.filter_map(|one| one.comparison.as_ref()?.mde);
+    missed.max_by(f64::total_cmp)
+}
+
+/// The settings that are kept, one by one.
+pub(super) fn changes(
+    candidates: &[Candidate],
+    stage: &Stage<'_>,
+    kept: &[usize],
+) -> Vec<SettingChange> {
+    let of = |candidate: &usize| {
+        let settings = stage.settings(*candidate).unwrap_or_default();
+        let one = &candidates[*candidate];
+        settings.iter().map(|applied| change(applied, one))
+    };
+    kept.iter().flat_map(of).collect()
+}
+
+fn change(applied: &Applied, of: &Candidate) -> SettingChange {
+    SettingChange {
+        host: applied.host,
+        id: applied.number,
+        knob: applied.key.knob.clone(),
+        interface: interface(&applied.key),
+        before: Some(applied.before.clone()),
+        after: applied.after.clone(),
+        effective: Some(applied.effective.clone()),
+        because: of.because.clone(),
+        pid: std::process::id(),
+        state: ChangeState::Open,
+        commands: vec![command(&applied.key, &applied.after)],
+        undo: vec![applied.undo()],
+        kept: true,
+        comparison: of.comparison.clone(),
+        ..SettingChange::default()
+    }
+}
+
+pub(super) fn interface(key: &Key) -> Option<String> {
+    match &key.place {
+        Place::Interface { device, .. } => Some(device.name.clone()),
+        Place::Host | Place::Namespace { .. } => None,
+    }
+}
+
+/// Of a set that was kept.
+pub(super) const WHOLE_NOT_BETTER: &str =
+    "all that was kept together is not proven better than the original configuration";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_effect_is_that_of_the_noisiest_trial_that_showed_nothing() {
+        let one = |state, mde| Candidate {
+            state,
+            comparison: Some(Comparison {
+                mde,
+                ..Comparison::default()
+            }),
+            ..Candidate::default()
+        };
+        let all = [
+            one(CandidateState::Reverted, Some(0.03)),
+            one(CandidateState::Reverted, Some(0.08)),
+            one(CandidateState::Kept, Some(0.2)),
+            one(CandidateState::NotPossible, None),
+        ];
+        assert_eq!(smallest_effect(&all), Some(0.08));
+        assert_eq!(smallest_effect(&all[2..]), None);
+    }
+
+    #[test]
+    fn what_is_undone_last_was_made_first() {
+        let one = |name: &str| Candidate {
+            commands: vec![format!("{name} on")],
+            undo: vec![format!("{name} off")],
+            ..Candidate::default()
+        };
+        let all = [one("a"), one("b"), one("c")];
+        let [make, undo] = all_commands(&all, &[0, 2]);
+        assert_eq!(
+            (make.as_str(), undo.as_str()),
+            ("a on; c on", "c off; a off")
+        );
+    }
+}
