@@ -5,14 +5,18 @@
 //! error of at most 5 %, half of it in the direction of *better*, so that a change without effect is kept in about one
 //! of 1600 campaigns (0.025²).
 //!
+//! Candidates that are judged by the same measurement are of one group. Where several of a group are kept, each is tried
+//! once more with and without it, as one may do what another did; one that is alone in its group is confirmed by the trial
+//! of all that is kept against the original configuration, which each group has.
+//!
 //! ```
 //! use linerate_method::campaign::{Campaign, Step};
-//! let mut campaign = Campaign::new(2);
+//! let mut campaign = Campaign::new(vec![0, 0]);
 //! assert_eq!(campaign.next(), Step::Try { candidate: 0, with: vec![] });
 //! campaign.report(true);
 //! assert_eq!(campaign.next(), Step::Try { candidate: 1, with: vec![0] });
 //! campaign.report(false);
-//! assert_eq!(campaign.next(), Step::Whole { set: vec![0] });
+//! assert_eq!(campaign.next(), Step::Whole { set: vec![0], group: 0 });
 //! campaign.report(true);
 //! assert_eq!((campaign.next(), campaign.kept()), (Step::Done, &[0][..]));
 //! ```
@@ -38,6 +42,8 @@ pub enum Step {
     Whole {
         /// What is kept.
         set: Vec<usize>,
+        /// The group whose measurement decides.
+        group: usize,
     },
     /// All is decided.
     Done,
@@ -46,75 +52,77 @@ pub enum Step {
 /// A campaign under way.
 #[derive(Debug, Clone)]
 pub struct Campaign {
-    candidates: usize,
+    /// Of each candidate.
+    groups: Vec<usize>,
     kept: Vec<usize>,
-    part: Part,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// The next candidate.
-    Forward(usize),
-    /// The place of the next one among those that are kept.
-    Backward(usize),
-    Whole,
-    Over,
+    /// Those that need no further trial of their own.
+    confirmed: Vec<usize>,
+    /// Groups whose trial of the whole is done.
+    whole: Vec<usize>,
+    /// The next candidate that was not tried yet.
+    next: usize,
 }
 
 impl Campaign {
-    /// A campaign with this number of candidates, in the order in which they are tried.
+    /// A campaign with these candidates, by their groups, in the order in which they are tried.
     #[must_use]
-    pub fn new(candidates: usize) -> Self {
-        let mut campaign = Self {
-            candidates,
+    pub fn new(groups: Vec<usize>) -> Self {
+        Self {
+            groups,
             kept: Vec::new(),
-            part: Part::Forward(0),
-        };
-        campaign.advance();
-        campaign
+            confirmed: Vec::new(),
+            whole: Vec::new(),
+            next: 0,
+        }
     }
 
     /// The next trial; the same until it is reported.
     #[must_use]
     pub fn next(&self) -> Step {
-        match self.part {
-            Part::Forward(candidate) => Step::Try {
-                candidate,
+        if self.next < self.groups.len() {
+            return Step::Try {
+                candidate: self.next,
                 with: self.kept.clone(),
-            },
-            Part::Backward(place) => Step::Needed {
-                candidate: self.kept[place],
-                with: self.others(place),
-            },
-            Part::Whole => Step::Whole {
+            };
+        }
+        if let Some(candidate) = self.doubtful() {
+            let others = self.kept.iter().filter(|one| **one != candidate);
+            return Step::Needed {
+                candidate,
+                with: others.copied().collect(),
+            };
+        }
+        match self.unjudged() {
+            Some(group) => Step::Whole {
                 set: self.kept.clone(),
+                group,
             },
-            Part::Over => Step::Done,
+            None => Step::Done,
         }
     }
 
     /// Takes in whether B was proven better.
     pub fn report(&mut self, better: bool) {
-        self.part = match self.part {
-            Part::Forward(candidate) => {
+        match self.next() {
+            Step::Try { candidate, .. } => {
+                self.next += 1;
                 if better {
                     self.kept.push(candidate);
                 }
-                Part::Forward(candidate + 1)
             }
-            Part::Backward(place) if better => Part::Backward(place + 1),
-            Part::Backward(place) => {
-                self.kept.remove(place);
-                Part::Backward(place)
-            }
-            Part::Whole | Part::Over => {
+            Step::Needed { candidate, .. } if better => self.confirmed.push(candidate),
+            Step::Needed { candidate, .. } => self.kept.retain(|one| *one != candidate),
+            Step::Whole { group, .. } => {
+                self.whole.push(group);
                 if !better {
-                    self.kept.clear();
+                    let groups = &self.groups;
+                    self.kept.retain(|one| groups[*one] != group);
+                    // The others were judged together with these.
+                    self.whole.clear();
                 }
-                Part::Over
             }
-        };
-        self.advance();
+            Step::Done => {}
+        }
     }
 
     /// What is kept so far.
@@ -123,23 +131,19 @@ impl Campaign {
         &self.kept
     }
 
-    /// One that is left alone is confirmed by the trial of the whole.
-    fn advance(&mut self) {
-        self.part = match self.part {
-            Part::Forward(candidate) if candidate >= self.candidates => match self.kept.len() {
-                0 => Part::Over,
-                1 => Part::Whole,
-                _ => Part::Backward(0),
-            },
-            Part::Backward(_) if self.kept.is_empty() => Part::Over,
-            Part::Backward(place) if place >= self.kept.len() => Part::Whole,
-            part => part,
+    /// The first kept one that another of its group may have made needless.
+    fn doubtful(&self) -> Option<usize> {
+        let companions = |group| {
+            let same = move |one: &&usize| self.groups[**one] == group;
+            self.kept.iter().filter(same).count()
         };
+        let mut all = self.kept.iter().copied();
+        all.find(|one| !self.confirmed.contains(one) && companions(self.groups[*one]) > 1)
     }
 
-    fn others(&self, place: usize) -> Vec<usize> {
-        let other = |(at, candidate): (usize, &usize)| (at != place).then_some(*candidate);
-        self.kept.iter().enumerate().filter_map(other).collect()
+    fn unjudged(&self) -> Option<usize> {
+        let groups = self.kept.iter().map(|one| self.groups[*one]);
+        groups.into_iter().find(|group| !self.whole.contains(group))
     }
 }
 
@@ -151,15 +155,15 @@ mod tests {
     use super::*;
 
     /// The trials of a campaign, `A+B` where B is tried on top of A, and what it keeps.
-    fn course(candidates: usize, better: impl Fn(&Step) -> bool) -> (Vec<String>, Vec<usize>) {
-        let mut campaign = Campaign::new(candidates);
+    fn course(groups: &[usize], better: impl Fn(&Step) -> bool) -> (Vec<String>, Vec<usize>) {
+        let mut campaign = Campaign::new(groups.to_vec());
         let mut course = Vec::new();
         loop {
             let step = campaign.next();
             course.push(match &step {
                 Step::Try { candidate, with } => format!("try {with:?}+{candidate}"),
                 Step::Needed { candidate, with } => format!("needed {with:?}+{candidate}"),
-                Step::Whole { set } => format!("whole {set:?}"),
+                Step::Whole { set, group } => format!("whole {set:?} by {group}"),
                 Step::Done => return (course, campaign.kept().to_vec()),
             });
             campaign.report(better(&step));
@@ -174,7 +178,7 @@ mod tests {
             Step::Needed { candidate, .. } => *candidate != 2,
             Step::Whole { .. } | Step::Done => true,
         };
-        let (course, kept) = course(4, is_good);
+        let (course, kept) = course(&[7; 4], is_good);
         assert_eq!(
             course,
             [
@@ -185,32 +189,30 @@ mod tests {
                 "needed [2, 3]+0",
                 "needed [0, 3]+2",
                 "needed [0]+3",
-                "whole [0, 3]"
+                "whole [0, 3] by 7"
             ]
         );
         assert_eq!(kept, [0, 3]);
     }
 
     #[test]
-    fn nothing_is_kept_that_the_trial_of_the_whole_does_not_confirm() {
-        let is_good = |step: &Step| !matches!(step, Step::Whole { .. });
-        assert_eq!(course(1, is_good).1, []);
-        assert_eq!(course(3, is_good).1, []);
-        assert_eq!(
-            course(3, |_| false),
-            (
-                vec!["try []+0".into(), "try []+1".into(), "try []+2".into()],
-                vec![]
-            )
-        );
-        assert_eq!(course(0, |_| true).1, []);
+    fn one_that_is_alone_in_its_group_is_confirmed_by_the_trial_of_the_whole() {
+        let is_good = |step: &Step| !matches!(step, Step::Whole { group: 1, .. });
+        let (course, kept) = course(&[0, 1], is_good);
+        let tries = ["try []+0", "try [0]+1"];
+        let wholes = ["whole [0, 1] by 0", "whole [0, 1] by 1", "whole [0] by 0"];
+        assert_eq!(course, [&tries[..], &wholes].concat());
+        assert_eq!(kept, [0]);
     }
 
     #[test]
-    fn when_none_is_needed_any_more_nothing_is_kept() {
-        let is_good = |step: &Step| !matches!(step, Step::Needed { .. });
-        let (course, kept) = course(2, is_good);
-        assert_eq!(course.last().map(String::as_str), Some("needed []+1"));
-        assert_eq!(kept, []);
+    fn nothing_is_kept_that_no_second_trial_confirms() {
+        let only_first = |step: &Step| matches!(step, Step::Try { .. });
+        for groups in [&[0][..], &[0, 0], &[0, 1], &[0, 1, 0]] {
+            assert_eq!(course(groups, only_first).1, [], "{groups:?}");
+        }
+        let tries = vec!["try []+0".to_owned(), "try []+1".to_owned()];
+        assert_eq!(course(&[0, 0], |_| false), (tries, vec![]));
+        assert_eq!(course(&[], |_| true).1, []);
     }
 }

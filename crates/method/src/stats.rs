@@ -7,7 +7,7 @@
 
 pub(crate) mod beta;
 pub(crate) mod change_point;
-pub(crate) mod describe;
+pub mod describe;
 pub(crate) mod e_process;
 pub(crate) mod equivalence;
 pub mod fairness;
@@ -24,5 +24,3 @@ pub(crate) mod two_samples;
 mod oracle;
 #[cfg(test)]
 mod vectors;
-
-pub use describe::median;

@@ -5,6 +5,9 @@ use super::*;
 use crate::experiment::simulation::{Link, NOISES, Noise};
 use crate::experiment::{Arm, Experiment, Plan, Step as Run};
 
+/// All are judged by one measurement, or each by its own.
+const GROUPS: [[usize; 5]; 2] = [[0; 5], [0, 1, 2, 3, 4]];
+
 /// What each change does to the logarithm of the rate.
 type Effects = [f64; 5];
 
@@ -28,9 +31,9 @@ struct Ended {
     kept: Vec<usize>,
 }
 
-fn campaign(noise: Noise, effects: Effects, seed: u64) -> Ended {
+fn campaign(noise: Noise, effects: Effects, groups: [usize; 5], seed: u64) -> Ended {
     let mut link = Link::new(noise, seed);
-    let mut campaign = Campaign::new(effects.len());
+    let mut campaign = Campaign::new(groups.to_vec());
     let mut tried = Vec::new();
     let mut trials = 0;
     let sum = |set: &[usize]| set.iter().map(|one| effects[*one]).sum::<f64>();
@@ -40,7 +43,7 @@ fn campaign(noise: Noise, effects: Effects, seed: u64) -> Ended {
             Step::Try { candidate, with } | Step::Needed { candidate, with } => {
                 [sum(with), sum(with) + effects[*candidate]]
             }
-            Step::Whole { set } => [0.0, sum(set)],
+            Step::Whole { set, .. } => [0.0, sum(set)],
             Step::Done => break,
         };
         trials += 1;
@@ -63,13 +66,16 @@ fn campaign(noise: Noise, effects: Effects, seed: u64) -> Ended {
 /// The bound: of 100 campaigns in which no change does anything, at most five keep one.
 #[test]
 fn of_a_hundred_campaigns_without_an_effect_at_most_five_keep_something() {
-    for noise in NOISES {
+    for (noise, groups) in NOISES
+        .into_iter()
+        .flat_map(|noise| GROUPS.map(|groups| (noise, groups)))
+    {
         let all: Vec<Ended> = (0..100)
-            .map(|seed| campaign(noise, [0.0; 5], seed))
+            .map(|seed| campaign(noise, [0.0; 5], groups, seed))
             .collect();
         let first = all.iter().filter(|ended| !ended.tried.is_empty()).count();
         let kept = all.iter().filter(|ended| !ended.kept.is_empty()).count();
-        println!("{noise:?}: {first} of 100 by the first trial, {kept} kept");
+        println!("{noise:?}, {groups:?}: {first} of 100 by the first trial, {kept} kept");
         assert!(kept <= 5, "{noise:?}: {kept}");
     }
 }
@@ -80,7 +86,7 @@ fn of_a_hundred_campaigns_without_an_effect_at_most_five_keep_something() {
 fn a_second_trial_removes_what_chance_let_through_the_first() {
     let all = NOISES
         .iter()
-        .flat_map(|noise| (0..100).map(|seed| campaign(*noise, [0.0; 5], seed)));
+        .flat_map(|noise| (0..100).map(|seed| campaign(*noise, [0.0; 5], GROUPS[0], seed)));
     let [mut first, mut kept] = [0, 0];
     for ended in all {
         first += ended.tried.len();
@@ -94,7 +100,8 @@ fn a_second_trial_removes_what_chance_let_through_the_first() {
 fn what_helps_is_kept() {
     for noise in NOISES {
         let effects = [0.0, 0.1, 0.0, 0.1, 0.0];
-        let found = (0..100).filter(|seed| campaign(noise, effects, *seed).kept == [1, 3]);
+        let found =
+            (0..100).filter(|seed| campaign(noise, effects, GROUPS[0], *seed).kept == [1, 3]);
         let found = found.count();
         println!("{noise:?}: {found} of 100 campaigns keep both and nothing else");
         assert!(found >= 80, "{noise:?}: {found}");

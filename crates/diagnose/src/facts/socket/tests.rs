@@ -407,6 +407,26 @@ fn a_proposed_tcp_buffer_fills_the_link() {
     assert_eq!(proposed(10_000_000_000, 1e300), 1 << 30);
 }
 
+/// In a window of a few segments nothing is known of what the path could carry: the kernel's own choice is the least.
+#[test]
+fn a_proposed_tcp_buffer_is_no_smaller_than_the_kernels_own_choice() {
+    for (pages, most) in [("12380 190000 28570", 6 << 20), ("500 1024 1500", 524_288)] {
+        let mut test = tcp("t1", 1e8);
+        test.rtt_ns = Some(Quantiles {
+            p50: 1_000_000,
+            ..Quantiles::default()
+        });
+        let rmem = [
+            ("net.ipv4.tcp_rmem", "4096 16384 16384"),
+            ("net.ipv4.tcp_mem", pages),
+        ];
+        let facts = run(vec![test]).set(PEER, "sysctl", &rmem).explained().facts;
+        let mut proposed = facts.iter().filter(|one| one.name == "tcp_rmem_proposed");
+        let text = proposed.next().unwrap().value.to_string();
+        assert_eq!(text, format!("4096 16384 {most}"));
+    }
+}
+
 #[test]
 fn on_a_local_network_a_small_buffer_is_said_to_be_enough() {
     let mut test = tcp("t1", 2.1e8);

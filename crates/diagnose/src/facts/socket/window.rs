@@ -70,15 +70,17 @@ fn used(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
 }
 
 /// The buffers with their smallest and first sizes as they are. Half of a buffer is window: it is in use, and what is in
-/// use may be no more than a small buffer allows.
+/// use may be no more than a small buffer allows. Therefore never less than the kernel's own choice.
 fn proposed(vantage: &Vantage<'_>, used: Option<f64>, needed: Option<f64>, facts: &mut Facts) {
     let wanted = used.map(|used| (used * WINDOWS).max(needed.unwrap_or(0.0) * LINKS));
     let wanted = wanted.map(|wanted| (wanted as u64).min(LARGEST_BYTES));
-    let wanted = wanted.and_then(|wanted| wanted.checked_next_multiple_of(ROUND_BYTES));
-    for (name, key) in [
-        ("tcp_rmem_proposed", "net.ipv4.tcp_rmem"),
-        ("tcp_wmem_proposed", "net.ipv4.tcp_wmem"),
+    for (name, key, usual_bytes) in [
+        ("tcp_rmem_proposed", "net.ipv4.tcp_rmem", USUAL_RMEM_BYTES),
+        ("tcp_wmem_proposed", "net.ipv4.tcp_wmem", USUAL_WMEM_BYTES),
     ] {
+        let usual = kernels_choice(vantage, usual_bytes);
+        let wanted = wanted.map(|wanted| wanted.max(usual.unwrap_or(0)));
+        let wanted = wanted.and_then(|wanted| wanted.checked_next_multiple_of(ROUND_BYTES));
         let larger = || {
             let text = vantage.host_set_up("sysctl", key)?;
             let words: Vec<&str> = text.split_whitespace().collect();
@@ -91,6 +93,14 @@ fn proposed(vantage: &Vantage<'_>, used: Option<f64>, needed: Option<f64>, facts
         let source = format!("{key}, delivered rate, tcpi_rtt, link speed");
         vantage.add(facts, name, larger(), &source);
     }
+}
+
+/// The largest size that the kernel sets at boot: 1/128 of the memory, of which `tcp_mem[1]` is 1/16 in pages, at most
+/// `usual_bytes` (net/ipv4/tcp.c, `tcp_init`).
+fn kernels_choice(vantage: &Vantage<'_>, usual_bytes: u64) -> Option<u64> {
+    let text = vantage.host_set_up("sysctl", "net.ipv4.tcp_mem")?;
+    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages.saturating_mul(PAGE_BYTES / 8).min(usual_bytes))
 }
 
 fn idle_rtt_s(record: &Record) -> Option<f64> {
@@ -154,6 +164,9 @@ const LINKS: f64 = 2.0;
 /// No connection needs more, and these settings end at 2 GiB.
 const LARGEST_BYTES: u64 = 1 << 30;
 const ROUND_BYTES: u64 = 1 << 16;
+const USUAL_RMEM_BYTES: u64 = 6 << 20;
+const USUAL_WMEM_BYTES: u64 = 4 << 20;
+const PAGE_BYTES: u64 = 4096;
 /// Of all processors, from which on one has to wait for another.
 const FULL: f64 = 0.93;
 /// Of the time, for which one end of a full machine was seen to wait for the other without any fault.

@@ -143,12 +143,12 @@ struct Trials<'t, 'h> {
 impl Trials<'_, '_> {
     /// Tries all; the candidates that are proven, which are in force.
     fn campaign(&mut self) -> Result<Vec<usize>, Failure> {
-        let mut campaign = Campaign::new(self.tuning.candidates.len());
+        let mut campaign = Campaign::new(self.groups());
         loop {
             let better = match campaign.next() {
                 Step::Try { candidate, with } => self.first_trial(candidate, &with)?,
                 Step::Needed { candidate, with } => self.second_trial(candidate, &with)?,
-                Step::Whole { set } => self.whole(&set)?,
+                Step::Whole { set, group } => self.whole(&set, group)?,
                 Step::Done => break,
             };
             campaign.report(better);
@@ -212,40 +212,45 @@ impl Trials<'_, '_> {
         Ok(better)
     }
 
-    /// All that is kept against nothing, by each measurement that decided about one of them.
-    fn whole(&mut self, set: &[usize]) -> Result<bool, Failure> {
-        let all: BTreeSet<Measurement> = set
-            .iter()
-            .map(|one| self.measurements[*one].clone())
-            .collect();
-        let [mut better, mut worse] = [false, false];
-        for (measurement, number) in all.into_iter().zip(1..) {
-            let commands = told::all_commands(&self.tuning.candidates, set);
-            let asked = Asked {
-                name: format!("whole-{number}"),
-                a: Vec::new(),
-                b: set.to_vec(),
-                commands,
-                measurement: &measurement,
-                finding: None,
-                plan: self.plan(0),
-                settle: self.settle_time(),
-                margin: self.args.margin,
-            };
-            let gave = asked.carry_out(&mut self.stage, self.session, self.args.server.lab.lab)?;
-            better |= gave.is_better();
-            worse |= gave.is_worse();
-            self.tuning.whole.extend(gave.comparison);
-        }
-        let holds = better && !worse;
-        for candidate in set {
+    /// Candidates that are judged by the same measurement are of one group.
+    fn groups(&self) -> Vec<usize> {
+        let all = &self.measurements;
+        let first = |one: &Measurement| all.iter().position(|other| other == one);
+        all.iter()
+            .map(|one| first(one).unwrap_or_default())
+            .collect()
+    }
+
+    /// All that is kept against the original configuration, by the measurement of a group.
+    fn whole(&mut self, set: &[usize], group: usize) -> Result<bool, Failure> {
+        let measurement = self.measurements[group].clone();
+        let asked = Asked {
+            name: format!("whole-{}", self.tuning.whole.len() + 1),
+            a: Vec::new(),
+            b: set.to_vec(),
+            commands: told::all_commands(&self.tuning.candidates, set),
+            measurement: &measurement,
+            finding: None,
+            plan: self.plan(0),
+            settle: self.settle_time(),
+            margin: self.args.margin,
+        };
+        let gave = asked.carry_out(&mut self.stage, self.session, self.args.server.lab.lab)?;
+        let better = gave.is_better();
+        let groups = self.groups();
+        let of_group = set.iter().filter(|one| groups[**one] == group);
+        for candidate in of_group {
             let one = &mut self.tuning.candidates[*candidate];
-            if !holds {
+            if !better {
                 one.state = CandidateState::Reverted;
-                one.reason = Some(told::WHOLE_NOT_BETTER.to_owned());
+                one.reason = Some(told::whole_not_better(&gave));
+            }
+            if one.confirmation.is_none() {
+                one.confirmation.clone_from(&gave.comparison);
             }
         }
-        Ok(holds)
+        self.tuning.whole.extend(gave.comparison);
+        Ok(better)
     }
 
     fn trial(&mut self, name: String, candidate: usize, with: &[usize]) -> Result<Gave, Failure> {

@@ -158,9 +158,13 @@ pub(super) fn interface(key: &Key) -> Option<String> {
     }
 }
 
-/// Of a set that was kept.
-pub(super) const WHOLE_NOT_BETTER: &str =
-    "all that was kept together is not proven better than the original configuration";
+/// Why all of a group is undone.
+pub(super) fn whole_not_better(gave: &Gave) -> String {
+    format!(
+        "all that was better is not proven better together than the original configuration: {}",
+        not_better(gave)
+    )
+}
 
 #[cfg(test)]
 mod tests {

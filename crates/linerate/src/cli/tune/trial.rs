@@ -60,13 +60,6 @@ impl Gave {
             one.verdict == Judgement::Better && !one.guards.iter().any(|guard| guard.worse)
         })
     }
-
-    /// Proven worse, or something else is.
-    pub(super) fn is_worse(&self) -> bool {
-        self.comparison.as_ref().is_some_and(|one| {
-            one.verdict == Judgement::Worse || one.guards.iter().any(|guard| guard.worse)
-        })
-    }
 }
 
 impl Asked<'_> {
