@@ -24,6 +24,7 @@ mod setup;
 pub(crate) mod span;
 mod tcp;
 mod title;
+mod tuning;
 mod udp;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -136,6 +137,7 @@ impl View {
     pub(crate) fn of(output: &Output, detail: Detail, unit: Option<RateUnit>) -> Self {
         let blocks = match detail {
             _ if output.history.is_some() => history::blocks(output),
+            _ if output.tuning.is_some() => tuning::blocks(output),
             _ if output.kind == "tune" => changes::blocks(output),
             Detail::Line if is_measured(output) => answer::one_line(output, unit),
             Detail::Answer if output.kind == "inspect" => inspect::blocks(output),

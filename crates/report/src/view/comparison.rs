@@ -2,7 +2,7 @@
 //! Two configurations compared: plots, every figure, the statistics that a reviewer asks for, and the answer.
 
 mod guards;
-mod sentence;
+pub(super) mod sentence;
 
 use linerate_model::output::{Comparison, Difference, Experiment, Guard, Judgement, Output};
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, significant, with_unit};

@@ -410,17 +410,20 @@ fn a_proposed_tcp_buffer_fills_the_link() {
 /// In a window of a few segments nothing is known of what the path could carry: the kernel's own choice is the least.
 #[test]
 fn a_proposed_tcp_buffer_is_no_smaller_than_the_kernels_own_choice() {
-    for (pages, most) in [("12380 190000 28570", 6 << 20), ("500 1024 1500", 524_288)] {
+    for (source, key, value, most) in [
+        ("sysctl", "net.ipv4.tcp_mem", "12380 190000 28570", 6 << 20),
+        ("sysctl", "net.ipv4.tcp_mem", "500 1024 1500", 524_288),
+        // A network namespace does not show it.
+        ("/proc/meminfo", "MemTotal", "65536", 524_288),
+    ] {
         let mut test = tcp("t1", 1e8);
         test.rtt_ns = Some(Quantiles {
             p50: 1_000_000,
             ..Quantiles::default()
         });
-        let rmem = [
-            ("net.ipv4.tcp_rmem", "4096 16384 16384"),
-            ("net.ipv4.tcp_mem", pages),
-        ];
-        let facts = run(vec![test]).set(PEER, "sysctl", &rmem).explained().facts;
+        let rmem = [("net.ipv4.tcp_rmem", "4096 16384 16384")];
+        let record = run(vec![test]).set(PEER, "sysctl", &rmem);
+        let facts = record.set(PEER, source, &[(key, value)]).explained().facts;
         let mut proposed = facts.iter().filter(|one| one.name == "tcp_rmem_proposed");
         let text = proposed.next().unwrap().value.to_string();
         assert_eq!(text, format!("4096 16384 {most}"));

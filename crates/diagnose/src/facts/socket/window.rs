@@ -96,11 +96,17 @@ fn proposed(vantage: &Vantage<'_>, used: Option<f64>, needed: Option<f64>, facts
 }
 
 /// The largest size that the kernel sets at boot: 1/128 of the memory, of which `tcp_mem[1]` is 1/16 in pages, at most
-/// `usual_bytes` (net/ipv4/tcp.c, `tcp_init`).
+/// `usual_bytes` (net/ipv4/tcp.c, `tcp_init`). Only the first network namespace shows `tcp_mem`.
 fn kernels_choice(vantage: &Vantage<'_>, usual_bytes: u64) -> Option<u64> {
-    let text = vantage.host_set_up("sysctl", "net.ipv4.tcp_mem")?;
-    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages.saturating_mul(PAGE_BYTES / 8).min(usual_bytes))
+    let number = |source, key, place| -> Option<u64> {
+        let text = vantage.host_set_up(source, key)?;
+        text.split_whitespace().nth(place)?.parse().ok()
+    };
+    let by_pages =
+        number("sysctl", "net.ipv4.tcp_mem", 1).map(|pages| pages.saturating_mul(PAGE_BYTES / 8));
+    let by_memory =
+        || number("/proc/meminfo", "MemTotal", 0).map(|kib| kib.saturating_mul(1024 / 128));
+    Some(by_pages.or_else(by_memory)?.min(usual_bytes))
 }
 
 fn idle_rtt_s(record: &Record) -> Option<f64> {

@@ -33,7 +33,7 @@ pub fn sentence(one: &Comparison) -> String {
 }
 
 /// The ratio with its interval, and p.
-pub(super) fn effect(one: &Comparison) -> String {
+pub(in crate::view) fn effect(one: &Comparison) -> String {
     let Some(ratio) = one.ratio else {
         return "is n/a".to_owned();
     };
