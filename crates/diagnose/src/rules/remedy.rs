@@ -143,6 +143,9 @@ fn helps(command: &Command, set: &Assignment, now: &str) -> bool {
     if set.value.contains('<') {
         return true;
     }
+    if command.is_default_already(now) {
+        return false;
+    }
     let now = switch(now);
     let larger = || last_number(&set.value) > last_number(now);
     set.value != now && (!command.is_more(set) || larger())

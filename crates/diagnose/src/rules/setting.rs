@@ -41,6 +41,8 @@ enum Tool {
     Ethtool(&'static Flag),
     Link,
     Qdisc,
+    /// Back to the kernel's default.
+    NoQdisc,
     Echo,
 }
 
@@ -72,6 +74,12 @@ impl Command {
             ["tc", "qdisc", "replace", "dev", name, "root", kind @ ..] => {
                 (Tool::Qdisc, 5, Some(name), root(kind)?)
             }
+            ["tc", "qdisc", "del", "dev", name, "root"] => (
+                Tool::NoQdisc,
+                6,
+                Some(name),
+                vec![Assignment::new("root", "")],
+            ),
             ["echo", value, ">", path] => (Tool::Echo, 1, None, vec![Assignment::new(path, value)]),
             _ => return None,
         };
@@ -87,6 +95,13 @@ impl Command {
     /// The command that sets other values of the same names; `None` without any.
     pub(super) fn back(&self, sets: Vec<Assignment>) -> Option<String> {
         let first = sets.first()?;
+        if self.tool == Tool::NoQdisc {
+            let interface = self.interface.as_deref()?;
+            let (kind, note) = (&first.value, "   # with its options");
+            return Some(format!(
+                "tc qdisc replace dev {interface} root {kind}{note}"
+            ));
+        }
         if self.tool == Tool::Qdisc && DEFAULT_QDISCS.contains(&first.value.as_str()) {
             let interface = self.interface.as_deref()?;
             return Some(format!("tc qdisc del dev {interface} root"));
@@ -115,6 +130,9 @@ impl Command {
 
     /// What a value is of: `ethtool -A eth0 rx`.
     pub(super) fn id(&self, set: &Assignment) -> String {
+        if self.tool == Tool::NoQdisc {
+            return self.head.replacen("qdisc del", "qdisc replace", 1);
+        }
         format!("{} {}", self.head, set.name)
     }
 
@@ -124,7 +142,7 @@ impl Command {
             Tool::Sysctl => ("sysctl", None, set.name.clone()),
             Tool::Ethtool(flag) => (flag.shows, self.interface.clone(), flag.key(&set.name)?),
             Tool::Link => ("ip link", self.interface.clone(), set.name.clone()),
-            Tool::Qdisc => ("tc qdisc", self.interface.clone(), "root".to_owned()),
+            Tool::Qdisc | Tool::NoQdisc => ("tc qdisc", self.interface.clone(), "root".to_owned()),
             Tool::Echo => {
                 let path = set.name.strip_prefix("/sys/class/net/")?;
                 let (interface, queue) = path.split_once("/queues/")?;
@@ -149,7 +167,7 @@ impl Command {
             }
             Tool::Ethtool(flag) => format!("{} {interface}", flag.shows),
             Tool::Link => format!("ip -d link show dev {interface}"),
-            Tool::Qdisc => format!("tc qdisc show dev {interface}"),
+            Tool::Qdisc | Tool::NoQdisc => format!("tc qdisc show dev {interface}"),
             Tool::Echo => {
                 let paths = self.sets.iter().map(|set| set.name.as_str());
                 format!("cat {}", paths.collect::<Vec<_>>().join(" "))
@@ -167,8 +185,13 @@ impl Command {
                 ("-G", _) | ("-L", _) | ("-C", "rx-usecs")
             ),
             Tool::Link => name == "txqueuelen",
-            Tool::Qdisc | Tool::Echo => false,
+            Tool::Qdisc | Tool::NoQdisc | Tool::Echo => false,
         }
+    }
+
+    /// Whether the kernel's default takes the place of something else.
+    pub(super) fn is_default_already(&self, now: &str) -> bool {
+        self.tool == Tool::NoQdisc && DEFAULT_QDISCS.contains(&now)
     }
 }
 
@@ -181,6 +204,7 @@ impl std::fmt::Display for Command {
                 Tool::Sysctl => write!(out, " {name}={value}")?,
                 Tool::Echo => write!(out, " {value} > {name}")?,
                 Tool::Ethtool(_) | Tool::Link | Tool::Qdisc => write!(out, " {name} {value}")?,
+                Tool::NoQdisc => {}
             }
         }
         out.write_str(&self.note)
