@@ -613,6 +613,7 @@ fn finding() -> Finding {
         change: Some(Change {
             commands: vec![text()],
             undo: vec![text()],
+            figure: Some(text()),
             ..Change::default()
         }),
         ..Finding::default()

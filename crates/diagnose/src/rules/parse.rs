@@ -121,6 +121,7 @@ fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
             .as_ref()
             .map(|change| change.side_effects.clone())
             .unwrap_or_default(),
+        figure: figure(raw, mistakes),
         verify: raw.verify.get_ref().clone(),
         sources: raw.source.clone(),
     };
@@ -128,6 +129,18 @@ fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
     sentences(&rule, raw, mistakes);
     Some(rule)
 }
+
+/// The metric that decides about a change.
+fn figure(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<String> {
+    let word = raw.change.as_ref()?.figure.as_ref()?;
+    if !FIGURES.contains(&word.get_ref().as_str()) {
+        let wrong = format!("no figure `{}`", word.get_ref());
+        mistakes.at(word.span().start, wrong, &FIGURES.join(", "));
+    }
+    Some(word.get_ref().clone())
+}
+
+const FIGURES: &[&str] = &["throughput", "loss", "rtt-p99"];
 
 /// A rule that fires can say its sentences: what they need is known then.
 fn sentences(rule: &Rule, raw: &RawRule, mistakes: &mut Mistakes<'_>) {

@@ -45,6 +45,7 @@ toml_table! {
         undo: Vec<Word> = or_default,
         risk: Word = need,
         side_effects: String = or_default,
+        figure: Option<Word> = or_default,
     }
 }
 

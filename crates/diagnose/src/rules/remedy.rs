@@ -65,6 +65,7 @@ pub(super) fn change(
         commands,
         undo,
         risk: risk(rule),
+        figure: rule.figure.clone(),
     })
 }
 

@@ -45,6 +45,8 @@ pub struct Rule {
     pub risk: Risk,
     /// What else the change does, in words.
     pub side_effects: String,
+    /// What decides whether it helped, where it is not the rate or the loss: a metric of `ab`.
+    pub figure: Option<String>,
     /// How to see that it helped.
     pub verify: String,
     /// Who says so.

@@ -159,6 +159,7 @@ fn change(remedy: &Remedy, fill: &dyn Fn(&str) -> String) -> output::Change {
         commands: commands.iter().map(|one| fill(one)).collect(),
         undo: remedy.undo.iter().map(|one| fill(one)).collect(),
         risk,
+        figure: None,
     }
 }
 

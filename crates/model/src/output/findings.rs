@@ -98,6 +98,8 @@ pub struct Change {
     pub undo: Vec<String>,
     /// The risk.
     pub risk: String,
+    /// What decides whether it helped, where it is not the rate or the loss: a metric of `ab`.
+    pub figure: Option<String>,
 }
 
 /// A rule that lacks evidence.

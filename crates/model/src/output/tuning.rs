@@ -39,7 +39,9 @@ pub enum TuningEnd {
     DryRun,
     /// Something is proven better and kept.
     Kept,
-    /// Nothing was proven better.
+    /// Nothing was proven better, and of something it was not proven that it is not.
+    Inconclusive,
+    /// What was tried does not improve anything by more than the margin.
     NothingBetter,
     /// No finding proposes a change that can be tried.
     NothingToTry,

@@ -60,12 +60,8 @@ fn head(output: &Output, tuning: &Tuning) -> Vec<Line> {
     let why = tuning.why.as_deref().unwrap_or_default();
     let (text, tone) = match tuning.ended {
         TuningEnd::Kept => (kept(output, count(CandidateState::Kept)), Tone::Good),
-        TuningEnd::NothingBetter => {
-            let tried = changes(count(CandidateState::Reverted), ["was", "were"]);
-            let missed = tuning.smallest_effect.map(missed).unwrap_or_default();
-            let text = format!("nothing is proven better: {tried} tried and undone{missed}");
-            (text, Tone::Plain)
-        }
+        TuningEnd::Inconclusive => (undone("inconclusive", tuning), Tone::Warn),
+        TuningEnd::NothingBetter => (undone("nothing is better", tuning), Tone::Plain),
         TuningEnd::NothingToTry => (
             "nothing to try: no finding proposes a change that this host can make".to_owned(),
             Tone::Plain,
@@ -82,9 +78,24 @@ fn head(output: &Output, tuning: &Tuning) -> Vec<Line> {
     };
     let limit = Some(why).filter(|_| is_kept(tuning));
     let limit = limit.and_then(|why| Line::labelled(2, "the limit is now", why));
+    let is_noisy = tuning.smallest_effect.is_some_and(|effect| effect > NOISY);
+    let noise = is_noisy.then(|| Line::new(2, LESS_NOISE));
     let first = Line::new(0, format!("tune: {text}")).tone(tone);
-    std::iter::once(first).chain(limit).collect()
+    std::iter::once(first).chain(limit).chain(noise).collect()
 }
+
+/// What was tried, and how much it could have missed.
+fn undone(ended: &str, tuning: &Tuning) -> String {
+    let is_undone = |one: &&Candidate| one.state == CandidateState::Reverted;
+    let count = tuning.candidates.iter().filter(is_undone).count();
+    let tried = changes(count, ["was", "were"]);
+    let missed = tuning.smallest_effect.map(missed).unwrap_or_default();
+    format!("{ended}: {tried} tried and undone{missed}")
+}
+
+/// From this effect on, what hides it is worth reducing.
+const NOISY: f64 = 0.05;
+const LESS_NOISE: &str = "to detect less: longer runs (-t 10), more blocks (--blocks 24), a machine that does nothing else";
 
 fn kept(output: &Output, count: usize) -> String {
     let is_lab = output.command.iter().any(|word| word == "--lab");

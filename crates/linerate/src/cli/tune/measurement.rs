@@ -31,7 +31,7 @@ impl Again<'_> {
         let simplest = tcp.min_by_key(|test| (is_both_ways(test, check), test.streams));
         let chosen = simplest.or_else(|| tests.iter().copied().max_by_key(lost));
         match chosen {
-            Some(test) => self.again(test, check, finding.explains.lost_packets.is_some()),
+            Some(test) => self.again(test, check, finding),
             None => self.plain(),
         }
     }
@@ -44,7 +44,7 @@ impl Again<'_> {
         }
     }
 
-    fn again(&self, test: &Test, check: &Output, is_loss: bool) -> Measurement {
+    fn again(&self, test: &Test, check: &Output, finding: &Finding) -> Measurement {
         let mut options: Vec<String> = Vec::new();
         let mut option = |name: &str, value: String| options.extend([name.to_owned(), value]);
         if test.streams > 1 {
@@ -62,10 +62,13 @@ impl Again<'_> {
             (false, Direction::Down) => options.push("-R".to_owned()),
             (false, Direction::Up) => {}
         }
-        let figure = match is_loss && !is_tcp(test) {
-            true => "loss",
-            false => "throughput",
-        };
+        let named = finding
+            .change
+            .as_ref()
+            .and_then(|change| change.figure.as_deref());
+        let is_loss = finding.explains.lost_packets.is_some() && !is_tcp(test);
+        let usual = if is_loss { "loss" } else { "throughput" };
+        let figure = named.unwrap_or(usual);
         let way = match test.direction {
             Direction::Up => "up",
             Direction::Down => "down",
@@ -100,7 +103,7 @@ fn is_both_ways(test: &Test, check: &Output) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linerate_model::output::Explains;
+    use linerate_model::output::{Change, Explains};
 
     fn test(id: &str, group: &str, direction: Direction, streams: u32) -> Test {
         Test {
@@ -149,6 +152,29 @@ mod tests {
         };
         let measurement = again.of(&finding, &check);
         (measurement.words.join(" "), measurement.metric)
+    }
+
+    #[test]
+    fn a_rule_may_name_the_figure() {
+        let check = Output {
+            tests: vec![test("tcp-up", "tcp", Direction::Up, 1)],
+            ..Output::new("check", "0.0.0")
+        };
+        let finding = Finding {
+            test_ids: vec!["tcp-up".to_owned()],
+            change: Some(Change {
+                figure: Some("rtt-p99".to_owned()),
+                ..Change::default()
+            }),
+            ..Finding::default()
+        };
+        let server = ["h".to_owned()];
+        let again = Again {
+            server: &server,
+            time: "2",
+        };
+        let metric = again.of(&finding, &check).metric;
+        assert_eq!(metric.as_deref(), Some("rtt-p99"));
     }
 
     #[test]

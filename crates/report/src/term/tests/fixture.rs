@@ -485,6 +485,7 @@ pub(crate) fn explained() -> Output {
                     fact("pause_tx", "off".into(), "", "ethtool -a"),
                 ],
                 change: Some(Change {
+                    figure: None,
                     commands: vec!["ethtool -A eth0 autoneg on rx on tx on".to_owned()],
                     undo: vec!["ethtool -A eth0 autoneg on rx off tx off".to_owned()],
                     risk: "blip: pause stops all traffic of the link".to_owned(),
