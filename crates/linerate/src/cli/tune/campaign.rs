@@ -158,7 +158,7 @@ impl Trials<'_, '_> {
     }
 
     fn first_trial(&mut self, candidate: usize, with: &[usize]) -> Result<bool, Failure> {
-        if !self.is_possible(candidate, with)? {
+        if self.is_needless(candidate) || !self.is_possible(candidate, with)? {
             return Ok(false);
         }
         let name = told::trial_name(&self.tuning.candidates[candidate]);
@@ -175,6 +175,21 @@ impl Trials<'_, '_> {
         one.mechanism = gave.mechanism;
         self.session.console.say(&told::tried(one));
         Ok(better)
+    }
+
+    /// Whether another change has removed the finding that proposes this one.
+    fn is_needless(&mut self, candidate: usize) -> bool {
+        let same = |one: &Candidate, other: &Candidate| {
+            one.because == other.because && one.host == other.host
+        };
+        let all = &self.tuning.candidates;
+        let this = &all[candidate];
+        let mut kept = all.iter().filter(|one| one.state == CandidateState::Kept);
+        let by = kept.find(|one| same(one, this) && told::is_removed(one));
+        let reason = by.map(|one| format!("change {} removed the finding", one.number));
+        let one = &mut self.tuning.candidates[candidate];
+        one.reason = reason;
+        one.reason.is_some()
     }
 
     /// Applies it once and undoes it: what the host does not take needs no trial.
@@ -292,10 +307,7 @@ impl Trials<'_, '_> {
     fn settle(&mut self, kept: &[usize], first: &[String]) -> Result<(), Failure> {
         self.tuning.smallest_effect = told::smallest_effect(&self.tuning.candidates);
         if kept.is_empty() {
-            self.tuning.ended = match self.is_any_possible() {
-                true => TuningEnd::NothingBetter,
-                false => TuningEnd::NothingToTry,
-            };
+            self.tuning.ended = told::nothing_kept(&self.tuning.candidates);
             return Ok(());
         }
         self.tuning.ended = TuningEnd::Kept;
@@ -306,11 +318,6 @@ impl Trials<'_, '_> {
         let candidates = &self.tuning.candidates;
         self.session.output.changes = told::changes(candidates, &self.stage, kept);
         self.stage.keep().map_err(failure)
-    }
-
-    fn is_any_possible(&self) -> bool {
-        let mut all = self.tuning.candidates.iter();
-        all.any(|one| one.state == CandidateState::Reverted)
     }
 
     fn gone(&mut self, fresh: &Output, kept: &[usize]) {

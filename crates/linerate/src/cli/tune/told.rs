@@ -4,7 +4,7 @@
 use linerate_change::{Key, Place, command};
 use linerate_model::output::{
     Candidate, CandidateState, ChangeState, Comparison, Judgement, Output, Role, SettingChange,
-    Tuning,
+    Tuning, TuningEnd,
 };
 use linerate_report::sentence;
 
@@ -108,6 +108,29 @@ pub(super) fn all_commands(candidates: &[Candidate], set: &[usize]) -> [String; 
     ]
 }
 
+/// Whether the runs with a change no longer have its finding.
+pub(super) fn is_removed(one: &Candidate) -> bool {
+    one.mechanism
+        .as_ref()
+        .is_some_and(|seen| seen.found_before > 0 && seen.runs_after > 0 && seen.found_after == 0)
+}
+
+/// How a campaign ended that kept nothing.
+pub(super) fn nothing_kept(candidates: &[Candidate]) -> TuningEnd {
+    let undone = |one: &&Candidate| one.state == CandidateState::Reverted;
+    let undone: Vec<&Candidate> = candidates.iter().filter(undone).collect();
+    let verdict = |one: &&Candidate| {
+        let trials = [&one.comparison, &one.confirmation];
+        trials.into_iter().flatten().last().map(|one| one.verdict)
+    };
+    let is_open = |verdict| matches!(verdict, None | Some(Judgement::Inconclusive));
+    match undone.iter().map(verdict).any(is_open) {
+        _ if undone.is_empty() => TuningEnd::NothingToTry,
+        true => TuningEnd::Inconclusive,
+        false => TuningEnd::NothingBetter,
+    }
+}
+
 /// The largest of the effects that trials without a result could have missed.
 pub(super) fn smallest_effect(candidates: &[Candidate]) -> Option<f64> {
     let undone = candidates
@@ -188,6 +211,27 @@ mod tests {
         ];
         assert_eq!(smallest_effect(&all), Some(0.08));
         assert_eq!(smallest_effect(&all[2..]), None);
+    }
+
+    #[test]
+    fn what_is_open_is_not_called_useless() {
+        let undone = |verdict| Candidate {
+            state: CandidateState::Reverted,
+            comparison: Some(Comparison {
+                verdict,
+                ..Comparison::default()
+            }),
+            ..Candidate::default()
+        };
+        let equal = undone(Judgement::Equivalent);
+        let open = undone(Judgement::Inconclusive);
+        for (all, end) in [
+            (vec![equal.clone()], TuningEnd::NothingBetter),
+            (vec![equal, open], TuningEnd::Inconclusive),
+            (vec![Candidate::default()], TuningEnd::NothingToTry),
+        ] {
+            assert_eq!(nothing_kept(&all), end);
+        }
     }
 
     #[test]

@@ -113,12 +113,33 @@ fn where_nothing_helps_the_smallest_effect_is_named() {
     let first = text.lines().next().unwrap();
     assert_eq!(
         first,
-        "tune: nothing is proven better: 1 change was tried and undone; an improvement of 3.400 % or more would probably have been detected"
+        "tune: nothing is better: 1 change was tried and undone; an improvement of 3.400 % or more would probably have been detected"
     );
     assert!(
         text.contains("why: nothing is proven") && !text.contains("undo:"),
         "{text}"
     );
+}
+
+#[test]
+fn where_noise_hides_much_it_is_said_what_helps() {
+    for (effect, is_said) in [(0.6, true), (0.03, false)] {
+        let text = shown(Tuning {
+            ended: TuningEnd::Inconclusive,
+            candidates: vec![candidate(CandidateState::Reverted)],
+            smallest_effect: Some(effect),
+            ..Tuning::default()
+        });
+        assert!(
+            text.starts_with("tune: inconclusive: 1 change was tried"),
+            "{text}"
+        );
+        assert_eq!(
+            text.contains("to detect less: longer runs"),
+            is_said,
+            "{text}"
+        );
+    }
 }
 
 #[test]
