@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use linerate_linux::file::open_own;
+use linerate_linux::file::{is_in_memory, open_own};
 
 use crate::codec::{self, Contents, Tail};
 use crate::entry::{Entry, Phase};
@@ -41,6 +41,11 @@ pub trait Trace {
     /// # Errors
     /// It is not on the disk.
     fn step(&mut self, change: u64, phase: Phase) -> Result<(), JournalError>;
+
+    /// Whether it is still there after a power cut: without, nothing that outlives one may be changed.
+    fn is_lasting(&self) -> bool {
+        false
+    }
 
     /// Waits until no other process undoes what is in it. A journal that belongs to one process has no other.
     ///
@@ -235,6 +240,12 @@ impl Trace for Journal {
 
     fn step(&mut self, change: u64, phase: Phase) -> Result<(), JournalError> {
         self.append(|_| (self.entry(change, phase), ()))
+    }
+
+    fn is_lasting(&self) -> bool {
+        let mut places = self.path.ancestors();
+        let place = places.find_map(|place| is_in_memory(place).ok());
+        place.is_some_and(|in_memory| !in_memory)
     }
 
     fn hold(&self) -> Result<Hold, JournalError> {

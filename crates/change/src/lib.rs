@@ -28,6 +28,7 @@ mod open;
 mod owner;
 mod parameters;
 mod parse;
+mod persist;
 mod restore;
 #[cfg(test)]
 mod tests;
@@ -46,5 +47,8 @@ pub use memory::Memory;
 pub use open::{Open, open, standing};
 pub use owner::Owner;
 pub use parse::{Wanted, parse};
+pub use persist::{
+    Config, DropIn, Files, Interface, Kept, Refusal, Surroundings, Written, persist, write,
+};
 pub use restore::{End, Restored, restore, restore_kept, restore_one};
 pub use world::World;
