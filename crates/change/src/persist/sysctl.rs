@@ -65,14 +65,14 @@ fn rank(file: &Config) -> (bool, String) {
 
 /// The last value that a file gives to this very name. A pattern never wins over a name.
 pub(super) fn set(text: &str, name: &str) -> Option<String> {
-    let assignments = text.lines().filter_map(|line| {
+    let mut assignments = text.lines().filter_map(|line| {
         let line = line.trim_start();
         let (left, right) = line.split_once('=')?;
         let left = left.trim().trim_start_matches('-');
         let is_comment = line.starts_with(['#', ';']);
         (!is_comment && in_proc(left) == in_proc(name)).then_some(right)
     });
-    let last = assignments.last()?;
+    let last = assignments.next_back()?;
     Some(last.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
