@@ -120,6 +120,9 @@ fn may_stay(kept: &Kept, kind: Kind<'_>) -> Result<(), Refusal> {
         .by_hand("start a service that keeps /dev/cpu_dma_latency open")),
         Kind::Mtu => Err(Refusal::new("the MTU belongs to the network configuration")
             .by_hand(crate::command(&kept.key, &kept.value))),
+        Kind::Discipline if kept.value.starts_with("default") => {
+            Err(Refusal::new("it is the default: a boot sets it"))
+        }
         _ if !is_one_line(&kept.value) || !is_one_line(&kept.key.knob) => {
             Err(Refusal::new("its value does not fit in one line"))
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The files that make changes permanent: written and removed below a directory, and read by the programs for which they are.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -206,6 +207,14 @@ fn a_file_that_is_not_linerates_is_not_overwritten() {
 fn a_further_value_of_a_setting_replaces_its_own_file() {
     let root = Root::new("again");
     root.write(&rmem(), &around()).unwrap();
+    let mut later = around();
+    later.date = "2026-12-01T00:00:00Z".to_owned();
+    root.write(&rmem(), &later).unwrap();
+    assert_eq!(
+        root.journal().standing().unwrap().len(),
+        1,
+        "the same again"
+    );
     let further = kept("sysctl net.ipv4.tcp_rmem", "4096 65536 888888");
     let path = root.write(&further, &around()).unwrap().remove(0).path;
     assert!(

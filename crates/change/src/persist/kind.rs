@@ -44,8 +44,8 @@ impl<'a> Kind<'a> {
             ("tc", _) => Self::Discipline,
             ("sysfs", file) => Self::File(file),
             ("irq", number) => Self::Interrupt(number.parse().ok()?),
-            _ if knob.contains("governor") => Self::Governor,
-            _ if knob.contains("cpu_dma_latency") => Self::Latency,
+            ("cpufreq", _) => Self::Governor,
+            ("pm-qos", _) => Self::Latency,
             _ => return None,
         })
     }

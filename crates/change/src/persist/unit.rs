@@ -73,11 +73,7 @@ fn command(kept: &Kept, kind: Kind<'_>, around: &Surroundings) -> Result<String,
     let value = &kept.value;
     let shell = match kind {
         Kind::Interrupt(number) => affinity(number, value, around)?,
-        Kind::Governor => {
-            format!(
-                "for g in /sys/devices/system/cpu/cpufreq/policy*/scaling_governor; do echo {value} > $g; done"
-            )
-        }
+        Kind::Governor => crate::command(&kept.key, value),
         _ => {
             let command = udev::absolute(&crate::command(&kept.key, value), around)?;
             return Ok(specifiers(&command).replace('$', "$$"));

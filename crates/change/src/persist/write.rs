@@ -38,7 +38,7 @@ pub fn write(
     let mut numbers = Vec::new();
     for file in files {
         match one(trace, world, kept, file)? {
-            Ok(number) => numbers.push(number),
+            Ok(number) => numbers.extend(number),
             Err(refusal) => {
                 for number in numbers.into_iter().rev() {
                     crate::restore_one(trace, world, number)?;
@@ -61,22 +61,25 @@ fn written(file: &DropIn) -> Written {
     }
 }
 
+/// The change's number; nothing where the file is there already.
 fn one(
     trace: &mut impl Trace,
     world: &mut impl World,
     kept: &Kept,
     file: &DropIn,
-) -> Result<Result<u64, Refusal>, JournalError> {
+) -> Result<Result<Option<u64>, Refusal>, JournalError> {
     let key = Files::key(&file.path);
     let refused = |why: &io::Error| Refusal::new(format!("{}: {why}", file.path));
-    match world.read(&key) {
+    let there = match world.read(&key) {
+        Ok(there) => there,
         Err(why) => return Ok(Err(refused(&why))),
-        Ok(there) if !there.is_empty() && !is_known(trace, &there, &file.path)? => {
-            let why =
-                io::Error::other("it exists, and is not what linerate wrote: not overwritten");
-            return Ok(Err(refused(&why)));
-        }
-        Ok(_) => {}
+    };
+    if !there.is_empty() && !is_known(trace, &there, &file.path)? {
+        let why = io::Error::other("it exists, and is not what linerate wrote: not overwritten");
+        return Ok(Err(refused(&why)));
+    }
+    if settings(&there).eq(settings(&file.content)) {
+        return Ok(Ok(None));
     }
     let change = Change {
         key,
@@ -85,16 +88,20 @@ fn one(
         because: kept.because.clone(),
     };
     Ok(match apply(trace, world, change)? {
-        Outcome::Applied { change, .. } => Ok(change),
+        Outcome::Applied { change, .. } => Ok(Some(change)),
         Outcome::Half { change, why } => {
             crate::restore_one(trace, world, change)?;
             Err(refused(&why))
         }
         Outcome::Refused(why) | Outcome::Unreadable(why) => Err(refused(&why)),
-        Outcome::InForce | Outcome::Ineffective => {
-            Err(refused(&io::Error::other("it has this content already")))
-        }
+        Outcome::InForce => Ok(None),
+        Outcome::Ineffective => Err(refused(&io::Error::other("it could not be written"))),
     })
+}
+
+/// Without the comments, which have the date.
+fn settings(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.starts_with('#'))
 }
 
 /// Whether the journal has this content as what was written.
