@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::fs::{self, OpenOptions, Permissions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use linerate_change::{
-    Entry, Host, Journal, JournalError, Key, Open, Owner, Phase, Place, Tail, Trace, Undo, restore,
+    Change, Entry, Host, Journal, JournalError, Key, Open, Owner, Phase, Place, Tail, Trace, Undo,
+    World, apply, restore,
 };
 
 /// A directory that is removed with what is in it.
@@ -371,6 +372,39 @@ fn fills_the_disk() {
         (whole, Tail::Whole)
     );
     assert!(contents.damaged.is_empty() && whole > 1);
+    let mut world = Untouched;
+    let Phase::Intended { key, .. } = intended("2") else {
+        return;
+    };
+    let change = Change {
+        key,
+        new: "2".to_owned(),
+        undo: Undo::Write,
+        because: "a test".to_owned(),
+    };
+    let refusal = apply(&mut journal, &mut world, change).unwrap_err();
+    assert!(refused(&refusal), "{refusal}");
+}
+
+/// A host where nothing may be written.
+struct Untouched;
+
+impl World for Untouched {
+    fn read(&mut self, _key: &Key) -> io::Result<String> {
+        Ok("1".to_owned())
+    }
+
+    fn write(&mut self, key: &Key, _value: &str) -> io::Result<()> {
+        panic!("{key} is written, and is not in the journal");
+    }
+
+    fn run(&mut self, line: &str) -> io::Result<()> {
+        panic!("`{line}` runs");
+    }
+
+    fn same(&mut self, _place: &Place) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 const LOCKED: &str = "LINERATE_TEST_LOCKED";

@@ -437,6 +437,70 @@ fn udev_accepts_the_rules_and_applies_them_to_the_interface() {
     }
 }
 
+/// As drop-ins of a file that matches the interface: one key that systemd did not know would be reported.
+#[test]
+fn udev_knows_every_key_of_the_link_files() {
+    let root = Root::new("links");
+    let mut around = around();
+    if let Some(v0) = around.interfaces.get_mut("v0") {
+        v0.id_path = Some("platform-x".to_owned());
+        v0.link = Some(Config {
+            path: "/etc/systemd/network/10-x.link".to_owned(),
+            text: "[Match]\nPath=platform-x\n".to_owned(),
+        });
+    }
+    let all = [
+        ("ethtool -G rx rx-mini rx-jumbo tx", "64 64 64 64"),
+        ("ethtool -L rx tx other combined", "1 1 1 1"),
+        (
+            "ethtool -C adaptive-rx adaptive-tx rx-usecs tx-usecs rx-frames tx-frames",
+            "on on 50 50 9 9",
+        ),
+        ("ethtool -K tx-tcp-segmentation", "off"),
+        ("ethtool -K tx-tcp6-segmentation", "off"),
+        ("ethtool -K generic-segmentation-offload", "off"),
+        ("ethtool -K generic-receive-offload", "on"),
+        ("ethtool -K rx-gro-hw", "off"),
+        ("ethtool -K large-receive-offload", "off"),
+        ("ip link txqueuelen", "77"),
+    ];
+    for (knob, value) in all {
+        let path = root
+            .write(&kept(knob, value), &around)
+            .unwrap()
+            .remove(0)
+            .path;
+        assert!(
+            path.starts_with("/etc/systemd/network/10-x.link.d/"),
+            "{path}"
+        );
+    }
+    root.put(
+        "/etc/systemd/network/10-x.link",
+        "[Match]\nOriginalName=v0\n",
+    );
+    let drop_ins = root.below("/etc/systemd/network/10-x.link.d");
+    let script = format!(
+        "mount -t sysfs none /sys && mount -t tmpfs none /run || exit 77
+         mkdir -p /etc/systemd/network && mount --bind {} /etc/systemd/network || exit 77
+         ip link add v0 type veth peer name v1 || exit 77
+         case $(udevadm --version) in 2[0-4]?) exit 77;; esac
+         builtin() {{ SYSTEMD_LOG_LEVEL=debug udevadm test-builtin net_setup_link /sys/class/net/v0 2>&1; }}
+         builtin; echo ----
+         printf '[Link]\nWishes=1\n' > {}/90-linerate-z.conf; builtin; exit 0",
+        drop_ins.parent().unwrap().display(),
+        drop_ins.display(),
+    );
+    let Some(said) = inside(&["udevadm", "ip"], &script) else {
+        return;
+    };
+    let (own, wrong) = said.split_once("----").unwrap();
+    let is_refused = |line: &&str| line.contains("linerate") && line.contains("gnoring");
+    assert_eq!(own.lines().filter(is_refused).collect::<Vec<_>>(), [""; 0]);
+    assert!(own.contains("10-x.link"), "{own}");
+    assert!(wrong.lines().any(|line| is_refused(&line)), "{wrong}");
+}
+
 /// What a shell prints in a user, network and mount namespace of its own; nothing where a program or a namespace is missing.
 fn inside(programs: &[&str], script: &str) -> Option<String> {
     let has = |name: &&str| {
