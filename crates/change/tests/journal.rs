@@ -351,6 +351,44 @@ fn a_full_disk_refuses_before_anything_is_changed() {
     assert!(said.contains("1 passed"), "{said}");
 }
 
+/// As a live system has it: an overlay whose upper layer is a tmpfs.
+#[test]
+fn a_journal_in_memory_is_known_also_below_an_overlay() {
+    let folder = Folder::new("overlay");
+    let script = format!(
+        "cd {0} && mkdir lower upper both && mount -t tmpfs none upper && mkdir upper/up upper/work &&
+         mount -t overlay none -o lowerdir=lower,upperdir={0}/upper/up,workdir={0}/upper/work both &&
+         exec {1} --exact is_on_an_overlay --ignored --nocapture",
+        folder.0.display(),
+        std::env::current_exe().unwrap().display(),
+    );
+    let mut inside = Command::new("unshare");
+    let inside = inside.args(["-Urm", "/bin/sh", "-c", &script]);
+    let Ok(ended) = inside.env(FULL, &folder.0).output() else {
+        eprintln!("skipped: no unshare(1)");
+        return;
+    };
+    let said = String::from_utf8_lossy(&ended.stdout);
+    let refused = String::from_utf8_lossy(&ended.stderr);
+    if !said.contains("running 1 test") {
+        eprintln!("skipped: {refused}");
+        return;
+    }
+    assert!(ended.status.success(), "{said}{refused}");
+}
+
+/// In the namespace of the test above.
+#[test]
+#[ignore = "the test above starts it on an overlay"]
+fn is_on_an_overlay() {
+    let folder = PathBuf::from(std::env::var_os(FULL).expect("started by the test above"));
+    let is_lasting = |below: &str| Journal::at(&folder.join(below), "this boot").is_lasting();
+    assert_eq!(
+        ["both/journal", "upper/journal"].map(is_lasting),
+        [false; 2]
+    );
+}
+
 /// In the namespace of the test above.
 #[test]
 #[ignore = "the test above starts it on a small disk"]

@@ -5,7 +5,7 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open, statfs};
 use rustix::io::Errno;
@@ -95,12 +95,36 @@ pub fn replace_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// There is no such file or directory.
 pub fn is_in_memory(path: &Path) -> io::Result<bool> {
     // Its type differs between architectures, the constants have 32 bits.
-    let kind = statfs(path)?.f_type as u32;
-    Ok([TMPFS, RAMFS].contains(&kind))
+    match statfs(path)?.f_type as u32 {
+        TMPFS | RAMFS => Ok(true),
+        // Of an overlay whose upper layer is out of sight, as in a container, it is not known.
+        OVERLAYFS => {
+            Ok(upper_layer(path)?.is_some_and(|upper| is_in_memory(&upper).unwrap_or(false)))
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Where what is written to an overlay goes: proc_pid_mountinfo(5), by the device of the mount.
+fn upper_layer(path: &Path) -> io::Result<Option<PathBuf>> {
+    let device = fs::metadata(path)?.dev();
+    let device = format!(
+        "{}:{}",
+        rustix::fs::major(device),
+        rustix::fs::minor(device)
+    );
+    let mounts = fs::read_to_string("/proc/self/mountinfo")?;
+    let mut own = mounts
+        .lines()
+        .filter(|line| line.split(' ').nth(2) == Some(&device));
+    Ok(own.find_map(|line| {
+        let mut options = line.rsplit(' ').next()?.split(',');
+        options.find_map(|option| option.strip_prefix("upperdir=").map(PathBuf::from))
+    }))
 }
 
 /// No program reads files with such a name.
-fn beside(path: &Path) -> std::path::PathBuf {
+fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.new"))
 }
@@ -115,6 +139,7 @@ const OTHERS_WRITE: u32 = 0o022;
 // include/uapi/linux/magic.h
 const TMPFS: u32 = 0x0102_1994;
 const RAMFS: u32 = 0x8584_58f6;
+const OVERLAYFS: u32 = 0x794c_7630;
 
 #[cfg(test)]
 mod tests {
