@@ -5,6 +5,7 @@ use super::kind::Kind;
 use super::surroundings::{Config, Surroundings};
 use super::{Kept, Refusal, sysctl};
 use crate::entry::Place;
+use crate::parse::SHORT;
 
 pub(super) fn none(kept: &Kept, kind: Kind<'_>, around: &Surroundings) -> Result<(), Refusal> {
     let running = |program: &str| around.programs.iter().any(|name| name == program);
@@ -63,7 +64,9 @@ fn of_profiles(
     };
     let mut profiles = around.profiles.iter().filter(is_for_it);
     let set = profiles.find_map(|profile| {
-        let mut keys = words.split(' ').map(|word| format!("{family}-{word}"));
+        let mut keys = words
+            .split(' ')
+            .map(|word| format!("{family}-{}", short(word)));
         let key = keys.find(|key| value(&profile.text, key).is_some())?;
         Some((profile, key))
     });
@@ -78,6 +81,12 @@ fn of_profiles(
         ))),
         None => Ok(()),
     }
+}
+
+/// Features have the short names of ethtool(8) there.
+fn short(word: &str) -> &str {
+    let named = SHORT.iter().find(|(_, long)| *long == word);
+    named.map_or(word, |(short, _)| short)
 }
 
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {

@@ -405,6 +405,9 @@ fn programs_that_win_are_named() {
     assert!(planned(rings(), &around).is_ok());
     around.profiles = connection("eth0");
     assert!(why(rings(), &around).starts_with("NetworkManager sets ring-rx"));
+    around.profiles[0].text += "feature-tso=false\n";
+    let offload = of_interface("ethtool -K tcp-segmentation-offload", "on");
+    assert!(why(offload, &around).starts_with("NetworkManager sets feature-tso"));
 }
 
 #[test]

@@ -73,7 +73,9 @@ fn around(kept: &[Kept]) -> Surroundings {
     let interfaces: Vec<String> = kept.iter().filter_map(interface).collect();
     let programs = setup::programs().values.into_iter().map(|(name, _)| name);
     Surroundings {
-        date: Date::at(linerate_linux::clock::wall_ns()).second().to_string(),
+        date: Date::at(linerate_linux::clock::wall_ns())
+            .second()
+            .to_string(),
         ..Surroundings::read(Path::new("/"), &interfaces, programs.collect())
     }
 }
