@@ -23,6 +23,8 @@ pub fn command(key: &Key, value: &str) -> String {
         Some(("sysfs", file)) => {
             format!("echo {} > /sys/class/net/{interface}/{file}", quoted(value))
         }
+        Some(("file", path)) if value.is_empty() => format!("rm {}", quoted(path)),
+        Some(("file", _)) => "linerate tune restore --kept".to_owned(),
         Some(("irq", number)) => {
             format!("echo {value} > /proc/irq/{number}/smp_affinity_list")
         }

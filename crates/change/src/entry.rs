@@ -16,6 +16,14 @@ pub struct Key {
     pub place: Place,
 }
 
+impl Key {
+    /// Whether a boot resets it. A file stays.
+    #[must_use]
+    pub fn is_volatile(&self) -> bool {
+        !self.knob.starts_with("file ")
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {

@@ -2,6 +2,7 @@
 //! The settings of this host, as the calling thread's network namespace shows them.
 
 use std::io;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use linerate_linux::netns::NetNs;
@@ -9,6 +10,7 @@ use linerate_linux::nic;
 
 use crate::entry::{Device, Key, Place};
 use crate::knob::Knob;
+use crate::persist::Files;
 use crate::world::World;
 
 /// This host.
@@ -67,10 +69,16 @@ impl Host {
 
 impl World for Host {
     fn read(&mut self, key: &Key) -> io::Result<String> {
+        if !key.is_volatile() {
+            return Files::below(Path::new("/")).read(key);
+        }
         knob(key)?.read(&name(key)?)
     }
 
     fn write(&mut self, key: &Key, value: &str) -> io::Result<()> {
+        if !key.is_volatile() {
+            return Files::below(Path::new("/")).write(key, value);
+        }
         knob(key)?.write(&name(key)?, value)
     }
 

@@ -3,17 +3,18 @@
 //! several programs may have changes open in the same journal.
 
 use std::fmt;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use linerate_linux::file::open_own;
+use linerate_linux::file::{is_in_memory, open_own};
 
 use crate::codec::{self, Contents, Tail};
 use crate::entry::{Entry, Phase};
-use crate::open::{Open, open};
+use crate::lock::Hold;
+use crate::open::{Open, open, standing};
 
 /// Where changes are recorded.
 pub trait Trace {
@@ -22,6 +23,12 @@ pub trait Trace {
     /// # Errors
     /// It cannot be read.
     fn open(&self) -> Result<Vec<Open>, JournalError>;
+
+    /// What is open or was kept, the oldest first.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn standing(&self) -> Result<Vec<Open>, JournalError>;
 
     /// Records the first step of a change; its number.
     ///
@@ -34,6 +41,19 @@ pub trait Trace {
     /// # Errors
     /// It is not on the disk.
     fn step(&mut self, change: u64, phase: Phase) -> Result<(), JournalError>;
+
+    /// Whether it is still there after a power cut: without, nothing that outlives one may be changed.
+    fn is_lasting(&self) -> bool {
+        false
+    }
+
+    /// Waits until no other process undoes what is in it. A journal that belongs to one process has no other.
+    ///
+    /// # Errors
+    /// It cannot be locked.
+    fn hold(&self) -> Result<Hold, JournalError> {
+        Ok(Hold::default())
+    }
 }
 
 /// What could not be done to a journal.
@@ -84,11 +104,8 @@ impl Journal {
     /// # Errors
     /// It cannot be read, or another user could have written it: its commands would be run.
     pub fn contents(&self) -> Result<Contents, JournalError> {
-        let read = || match open_own(&self.path, false) {
-            Ok(mut file) => {
-                file.lock_shared()?;
-                of_file(&mut file)
-            }
+        let read = || match self.locked(false) {
+            Ok(mut file) => of_file(&mut file),
             Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(Contents::default()),
             Err(why) => Err(why),
         };
@@ -99,15 +116,65 @@ impl Journal {
     fn append<T>(&self, next: impl FnOnce(&Contents) -> (Entry, T)) -> Result<T, JournalError> {
         self.create().map_err(|why| self.error("create", why))?;
         let append = || {
-            let mut file = open_own(&self.path, true)?;
-            file.lock()?;
+            let mut file = self.locked(true)?;
             let before = of_file(&mut file)?;
-            let end = room(&file, &before)?;
             let (entry, kept) = next(&before);
-            written(&mut file, end, codec::line(&entry)?.as_bytes())?;
+            let line = codec::line(&entry)?;
+            let length = file.metadata()?.len();
+            if length <= LONG || !self.is_shortened(length, &before, &line) {
+                written(&mut file, end(length, &before), line.as_bytes())?;
+            }
             Ok(kept)
         };
         append().map_err(|why| self.error("write", why))
+    }
+
+    /// The file under its lock. It may have been replaced by a shorter one while another program had the lock.
+    fn locked(&self, write: bool) -> io::Result<File> {
+        loop {
+            let file = open_own(&self.path, write)?;
+            match write {
+                true => file.lock()?,
+                false => file.lock_shared()?,
+            }
+            if fs::metadata(&self.path)?.ino() == file.metadata()?.ino() {
+                return Ok(file);
+            }
+        }
+    }
+
+    /// Replaces a long history by what is open or kept, and this line, where that is worth it.
+    fn is_shortened(&self, length: u64, before: &Contents, line: &str) -> bool {
+        let mut needed = standing(&before.entries);
+        needed.retain(|one| !one.kept || one.outlives(&self.boot_id));
+        let is_needed = |entry: &&Entry| needed.iter().any(|one| one.change == entry.change);
+        let lines = before.entries.iter().filter(is_needed).map(codec::line);
+        let Ok(lines) = lines.collect::<serde_json::Result<String>>() else {
+            return false;
+        };
+        let is_worth_it = (lines.len() as u64) < length / 2;
+        is_worth_it && self.replace(&format!("{lines}{line}")).is_ok()
+    }
+
+    /// Whole or not at all.
+    fn replace(&self, text: &str) -> io::Result<()> {
+        let new = self.path.with_extension("new");
+        let write = || {
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(&new)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&new, &self.path)
+        };
+        let written = write();
+        if written.is_err() {
+            let _none = fs::remove_file(&new);
+        }
+        written.and_then(|()| File::open(self.directory())?.sync_all())
     }
 
     fn entry(&self, change: u64, phase: Phase) -> Entry {
@@ -122,11 +189,7 @@ impl Journal {
 
     /// An empty one, and its name is on the disk.
     fn create(&self) -> io::Result<()> {
-        let directory = self.path.parent().unwrap_or(Path::new("."));
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(directory)?;
+        self.create_directory()?;
         let created = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -135,14 +198,24 @@ impl Journal {
         match created {
             Ok(file) => {
                 file.sync_all()?;
-                File::open(directory)?.sync_all()
+                File::open(self.directory())?.sync_all()
             }
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(why) => Err(why),
         }
     }
 
-    fn error(&self, what: &'static str, why: io::Error) -> JournalError {
+    pub(crate) fn create_directory(&self) -> io::Result<()> {
+        let mut private = DirBuilder::new();
+        private.recursive(true).mode(0o700);
+        private.create(self.directory())
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    pub(crate) fn error(&self, what: &'static str, why: io::Error) -> JournalError {
         let path = self.path.clone();
         JournalError { what, path, why }
     }
@@ -151,6 +224,10 @@ impl Journal {
 impl Trace for Journal {
     fn open(&self) -> Result<Vec<Open>, JournalError> {
         Ok(open(&self.contents()?.entries))
+    }
+
+    fn standing(&self) -> Result<Vec<Open>, JournalError> {
+        Ok(standing(&self.contents()?.entries))
     }
 
     fn begin(&mut self, intended: Phase) -> Result<u64, JournalError> {
@@ -164,6 +241,16 @@ impl Trace for Journal {
     fn step(&mut self, change: u64, phase: Phase) -> Result<(), JournalError> {
         self.append(|_| (self.entry(change, phase), ()))
     }
+
+    fn is_lasting(&self) -> bool {
+        let mut places = self.path.ancestors();
+        let place = places.find_map(|place| is_in_memory(place).ok());
+        place.is_some_and(|in_memory| !in_memory)
+    }
+
+    fn hold(&self) -> Result<Hold, JournalError> {
+        self.held()
+    }
 }
 
 fn of_file(file: &mut File) -> io::Result<Contents> {
@@ -173,13 +260,11 @@ fn of_file(file: &mut File) -> io::Result<Contents> {
     Ok(codec::contents(&bytes))
 }
 
-/// Where the next entry goes: behind the whole ones, and in place of a long history with nothing open.
-fn room(file: &File, before: &Contents) -> io::Result<u64> {
-    let length = file.metadata()?.len();
+/// Where the next entry goes: behind the whole ones.
+fn end(length: u64, before: &Contents) -> u64 {
     match before.tail {
-        _ if length > LONG && open(&before.entries).is_empty() => Ok(0),
-        Tail::Whole => Ok(length),
-        Tail::Torn { whole_bytes } => Ok(whole_bytes as u64),
+        Tail::Whole => length,
+        Tail::Torn { whole_bytes } => whole_bytes as u64,
     }
 }
 
@@ -194,5 +279,5 @@ fn written(file: &mut File, end: u64, line: &[u8]) -> io::Result<()> {
     ended
 }
 
-/// A history that is worth cutting, in bytes.
+/// A history that may be worth shortening, in bytes.
 const LONG: u64 = 64 << 10;

@@ -22,11 +22,13 @@ mod hand;
 mod host;
 mod journal;
 mod knob;
+mod lock;
 mod memory;
 mod open;
 mod owner;
 mod parameters;
 mod parse;
+mod persist;
 mod restore;
 #[cfg(test)]
 mod tests;
@@ -40,9 +42,13 @@ pub use entry::{Change, Device, Entry, Key, Phase, Place, Undo};
 pub use hand::{Hand, Local};
 pub use host::Host;
 pub use journal::{Journal, JournalError, Trace};
+pub use lock::{Exclusive, Hold, Taken};
 pub use memory::Memory;
-pub use open::{Open, open};
+pub use open::{Open, open, standing};
 pub use owner::Owner;
 pub use parse::{Wanted, parse};
-pub use restore::{End, Restored, restore, restore_one};
+pub use persist::{
+    Config, DropIn, Files, Interface, Kept, Refusal, Surroundings, Written, persist, write,
+};
+pub use restore::{End, Restored, restore, restore_kept, restore_one};
 pub use world::World;

@@ -3,7 +3,7 @@
 
 use crate::entry::{Entry, Phase};
 use crate::journal::{JournalError, Trace};
-use crate::open::{Open, open};
+use crate::open::{Open, open, standing};
 
 /// A journal in memory.
 #[derive(Debug, Default)]
@@ -26,6 +26,10 @@ impl Memory {
 impl Trace for Memory {
     fn open(&self) -> Result<Vec<Open>, JournalError> {
         Ok(open(&self.entries))
+    }
+
+    fn standing(&self) -> Result<Vec<Open>, JournalError> {
+        Ok(standing(&self.entries))
     }
 
     fn begin(&mut self, intended: Phase) -> Result<u64, JournalError> {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is not undone yet.
+//! What is not undone yet, and what was kept.
 
 use std::collections::BTreeMap;
 
 use crate::entry::{Entry, Key, Phase, Undo};
 use crate::owner::Owner;
 
-/// A change that was intended, perhaps made, and neither undone nor kept.
+/// A change that was intended, perhaps made, and not undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Open {
     /// Its number.
@@ -29,11 +29,28 @@ pub struct Open {
     pub because: String,
     /// The process that made it.
     pub owner: Owner,
+    /// The user wants it to stay.
+    pub kept: bool,
 }
 
-/// Open changes, the oldest first.
+impl Open {
+    /// Whether it may be in force in the boot with this id: a command of the user may outlive a boot, and a file does.
+    #[must_use]
+    pub fn outlives(&self, boot_id: &str) -> bool {
+        self.boot_id == boot_id || self.undo != Undo::Write || !self.key.is_volatile()
+    }
+}
+
+/// Changes that are neither undone nor kept, the oldest first.
 #[must_use]
 pub fn open(entries: &[Entry]) -> Vec<Open> {
+    let all = standing(entries).into_iter();
+    all.filter(|one| !one.kept).collect()
+}
+
+/// Changes that are not undone, the oldest first; also those that were kept.
+#[must_use]
+pub fn standing(entries: &[Entry]) -> Vec<Open> {
     let mut all = BTreeMap::new();
     for entry in entries {
         step(&mut all, entry);
@@ -62,6 +79,7 @@ fn step(all: &mut BTreeMap<u64, Open>, entry: &Entry) {
                 undo: undo.clone(),
                 because: because.clone(),
                 owner: *owner,
+                kept: false,
             };
             all.insert(entry.change, open);
         }
@@ -70,7 +88,12 @@ fn step(all: &mut BTreeMap<u64, Open>, entry: &Entry) {
                 open.effective = Some(effective.clone());
             }
         }
-        Phase::Restored | Phase::Kept | Phase::Vanished => {
+        Phase::Kept => {
+            if let Some(open) = all.get_mut(&entry.change) {
+                open.kept = true;
+            }
+        }
+        Phase::Restored | Phase::Vanished => {
             all.remove(&entry.change);
         }
     }

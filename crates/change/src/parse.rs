@@ -193,7 +193,7 @@ fn pairs<'a>(words: &[&'a str]) -> Option<Vec<(&'a str, &'a str)>> {
 }
 
 /// The short names of ethtool(8), and what it calls the same features when it shows them.
-const SHORT: [(&str, &str); 12] = [
+pub(crate) const SHORT: [(&str, &str); 12] = [
     ("rx", "rx-checksumming"),
     ("tx", "tx-checksumming"),
     ("sg", "scatter-gather"),

@@ -57,24 +57,59 @@ impl End {
 /// Undoes all that is open. With `force` also what a third party set since, and what a process that still runs set.
 ///
 /// # Errors
-/// The journal cannot be written: what was undone before is undone all the same.
+/// The journal cannot be read or written: what was undone before is undone all the same.
 pub fn restore(
     trace: &mut impl Trace,
     world: &mut impl World,
     boot_id: &str,
     force: bool,
 ) -> Result<Vec<Restored>, JournalError> {
+    all_but(trace, world, boot_id, force, |open| open.kept)
+}
+
+/// As [`restore()`], and what was kept as well. What was kept in an earlier boot, and is not in force any more, is ignored.
+///
+/// # Errors
+/// As [`restore()`].
+pub fn restore_kept(
+    trace: &mut impl Trace,
+    world: &mut impl World,
+    boot_id: &str,
+    force: bool,
+) -> Result<Vec<Restored>, JournalError> {
+    all_but(trace, world, boot_id, force, |open| {
+        open.kept && !open.outlives(boot_id)
+    })
+}
+
+fn all_but(
+    trace: &mut impl Trace,
+    world: &mut impl World,
+    boot_id: &str,
+    force: bool,
+    stays: impl Fn(&Open) -> bool,
+) -> Result<Vec<Restored>, JournalError> {
     let mut all: Vec<Restored> = Vec::new();
-    for open in trace.open()?.into_iter().rev() {
-        let left = |later: &Restored| later.open.key == open.key && !later.end.is_closed();
-        let end = match all.iter().any(left) {
+    if trace.standing()?.is_empty() {
+        return Ok(all);
+    }
+    let _alone = trace.hold()?;
+    // Another process may have undone some while this one waited.
+    let standing = trace.standing()?;
+    let (mut left, opens): (Vec<Open>, Vec<Open>) = standing.into_iter().partition(stays);
+    for open in opens.into_iter().rev() {
+        let waits = |later: &Open| later.key == open.key && later.change > open.change;
+        let end = match left
+            .iter()
+            .any(|later| waits(later) && later.outlives(boot_id))
+        {
             true => End::AfterAnother,
             false => undone(world, &open, boot_id, force),
         };
         match end {
             End::Vanished => trace.step(open.change, Phase::Vanished)?,
             End::Undone | End::WasUndone => trace.step(open.change, Phase::Restored)?,
-            _ => {}
+            _ => left.push(open.clone()),
         }
         all.push(Restored { open, end });
     }
@@ -90,6 +125,7 @@ pub fn restore_one(
     world: &mut impl World,
     change: u64,
 ) -> Result<End, JournalError> {
+    let _alone = trace.hold()?;
     let all = trace.open()?;
     let Some(open) = all.into_iter().find(|open| open.change == change) else {
         return Ok(End::WasUndone);
@@ -103,8 +139,7 @@ pub fn restore_one(
 
 fn undone(world: &mut impl World, open: &Open, boot_id: &str, force: bool) -> End {
     let is_of_this_boot = open.boot_id == boot_id;
-    // What a command of the user did may outlive a boot.
-    if !is_of_this_boot && open.undo == Undo::Write {
+    if !open.outlives(boot_id) {
         return End::Vanished;
     }
     if is_of_this_boot && open.owner.is_alive() && !force {

@@ -77,6 +77,10 @@ impl Trace for Both {
         Ok(open(&contents(&self.0.borrow().bytes).entries))
     }
 
+    fn standing(&self) -> Result<Vec<Open>, JournalError> {
+        Ok(standing(&contents(&self.0.borrow().bytes).entries))
+    }
+
     fn begin(&mut self, intended: Phase) -> Result<u64, JournalError> {
         let all = contents(&self.0.borrow().bytes).entries;
         let change = all.iter().map(|entry| entry.change).max().unwrap_or(0) + 1;
@@ -286,6 +290,61 @@ fn a_boot_has_undone_what_was_only_in_memory() {
     assert!(matches!(ended[0].end, End::Vanished));
     assert_eq!(world.0.borrow().settings["exact"], "64", "not written");
     assert!(trace.open().unwrap().is_empty());
+}
+
+/// Also what was made before it and is still open waits for it.
+#[test]
+fn what_was_kept_is_restored_only_on_request() {
+    let (mut trace, mut world) = machine(None, 0);
+    for new in [500, 600] {
+        apply(&mut trace, &mut world, wanted("exact", new)).unwrap();
+    }
+    trace.step(2, Phase::Kept).unwrap();
+    assert_eq!(trace.open().unwrap().len(), 1);
+    let ended = restore(&mut trace, &mut world, BOOT, true).unwrap();
+    assert!(matches!(
+        ended.as_slice(),
+        [Restored {
+            end: End::AfterAnother,
+            ..
+        }]
+    ));
+    assert_eq!(world.0.borrow().settings["exact"], "600");
+    let ended = restore_kept(&mut trace, &mut world, BOOT, true).unwrap();
+    assert!(ended.len() == 2 && ended.iter().all(|one| one.end.is_closed()));
+    assert!(is_as_before(&world) && trace.standing().unwrap().is_empty());
+}
+
+#[test]
+fn what_was_kept_in_an_earlier_boot_is_not_written() {
+    let (mut trace, mut world) = machine(None, 0);
+    apply(&mut trace, &mut world, wanted("exact", 500)).unwrap();
+    trace.step(1, Phase::Kept).unwrap();
+    let ended = restore_kept(&mut trace, &mut world, "the next boot", false).unwrap();
+    assert!(ended.is_empty());
+    assert_eq!(world.0.borrow().settings["exact"], "500");
+}
+
+/// A boot resets settings in memory, and no file.
+#[test]
+fn a_file_is_restored_in_any_boot() {
+    const FILE: &str = "file /etc/sysctl.d/90-linerate-x.conf";
+    let (mut trace, mut world) = machine(None, 0);
+    let settings = |both: &Both, value: &str| {
+        let mut machine = both.0.borrow_mut();
+        machine.settings.insert(FILE.to_owned(), value.to_owned());
+    };
+    settings(&world, "");
+    let made = apply(&mut trace, &mut world, wanted(FILE, 500));
+    assert!(matches!(made, Ok(Outcome::Applied { .. })));
+    trace.step(1, Phase::Kept).unwrap();
+    settings(&world, "edited");
+    let ended = restore_kept(&mut trace, &mut world, "the next boot", false).unwrap();
+    assert!(matches!(&ended[0].end, End::Foreign { value } if value == "edited"));
+    settings(&world, "500");
+    let ended = restore_kept(&mut trace, &mut world, "the next boot", false).unwrap();
+    assert!(matches!(ended[0].end, End::Undone));
+    assert_eq!(world.0.borrow().settings[FILE], "");
 }
 
 #[test]

@@ -3,13 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::fs::{self, OpenOptions, Permissions};
-use std::io::Write;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
+use std::time::{Duration, Instant};
 
-use linerate_change::{Entry, Journal, JournalError, Key, Owner, Phase, Place, Tail, Trace, Undo};
+use linerate_change::{
+    Change, Entry, Host, Journal, JournalError, Key, Open, Owner, Phase, Place, Tail, Trace, Undo,
+    World, apply, restore,
+};
 
 /// A directory that is removed with what is in it.
 struct Folder(PathBuf);
@@ -49,6 +53,10 @@ fn intended(new: &str) -> Phase {
         because: "a test".to_owned(),
         owner: Owner::this(),
     }
+}
+
+fn changes(all: &[Open]) -> Vec<u64> {
+    all.iter().map(|one| one.change).collect()
 }
 
 fn entries(journal: &Journal) -> Vec<Entry> {
@@ -137,9 +145,9 @@ fn writers_at_the_same_time_have_numbers_of_their_own() {
     assert_eq!(entries(&folder.journal()).len() as u64, 2 * EACH);
 }
 
-/// A long history with nothing open begins anew; one with something open never does.
+/// A long history is shortened to what is open and what was kept in this boot.
 #[test]
-fn a_history_is_cut_only_where_nothing_is_open() {
+fn a_history_is_cut_and_nothing_that_is_open_or_kept_is_lost() {
     let folder = Folder::new("long");
     let mut journal = folder.journal();
     let long = "x".repeat(70_000);
@@ -148,9 +156,172 @@ fn a_history_is_cut_only_where_nothing_is_open() {
     assert_eq!(entries(&journal).len(), 2, "the first is open");
     journal.step(first, Phase::Restored).unwrap();
     journal.step(2, Phase::Kept).unwrap();
-    assert_eq!(entries(&journal).len(), 4);
-    assert_eq!(journal.begin(intended("3")).unwrap(), 3);
-    assert_eq!(entries(&journal).len(), 1, "nothing was open");
+    assert_eq!(entries(&journal).len(), 2, "those of the second");
+    journal.begin(intended(&long)).unwrap();
+    journal.step(3, Phase::Vanished).unwrap();
+    assert_eq!(changes(&journal.standing().unwrap()), [2]);
+    // In another boot what was kept is not in force any more.
+    let mut later = Journal::at(&folder.path(), "the next boot");
+    let fourth = later.begin(intended(&long)).unwrap();
+    later.step(fourth, Phase::Restored).unwrap();
+    assert!(later.standing().unwrap().is_empty());
+    let mode = fs::metadata(folder.path()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+/// Programs that wait for the lock while the file is replaced write to the new one.
+#[test]
+fn no_writer_loses_its_entry_to_a_history_that_is_cut() {
+    const EACH: u64 = 8;
+    let folder = Folder::new("cut");
+    let long = "x".repeat(40_000);
+    thread::scope(|scope| {
+        let write = || {
+            let mut journal = folder.journal();
+            for _ in 0..EACH {
+                let closed = journal.begin(intended(&long)).unwrap();
+                journal.begin(intended("kept open")).unwrap();
+                journal.step(closed, Phase::Restored).unwrap();
+            }
+        };
+        for writer in [scope.spawn(write), scope.spawn(write)] {
+            writer.join().unwrap();
+        }
+    });
+    let standing = folder.journal().standing().unwrap();
+    assert_eq!(standing.len() as u64, 2 * EACH);
+    assert!(standing.iter().all(|one| one.new == "kept open"));
+    assert!(fs::metadata(folder.path()).unwrap().len() < EACH * 40_000);
+}
+
+/// What is left of the last line after a power cut, at each length: all before it is read, and the next entry is whole.
+#[test]
+fn a_file_that_is_torn_anywhere_is_read_and_continued() {
+    let folder = Folder::new("torn-anywhere");
+    let mut journal = folder.journal();
+    journal.begin(intended("2")).unwrap();
+    let whole = fs::read(folder.path()).unwrap();
+    journal.begin(intended("3")).unwrap();
+    let both = fs::read(folder.path()).unwrap();
+    for length in whole.len()..both.len() {
+        fs::write(folder.path(), &both[..length]).unwrap();
+        assert_eq!(changes(&journal.open().unwrap()), [1], "{length} bytes");
+        assert_eq!(journal.begin(intended("4")).unwrap(), 2);
+        let contents = journal.contents().unwrap();
+        assert_eq!((contents.entries.len(), contents.tail), (2, Tail::Whole));
+        assert!(contents.damaged.is_empty(), "{length} bytes");
+    }
+}
+
+#[test]
+fn a_second_program_that_changes_settings_is_refused_and_the_journal_is_read_meanwhile() {
+    let folder = Folder::new("exclusive");
+    let journal = folder.journal();
+    let first = journal.exclusive("linerate tune").unwrap();
+    let refused = folder.journal().exclusive("linerate ab").unwrap_err();
+    let this = std::process::id();
+    let expected = format!("linerate tune (process {this}) is changing settings of this host");
+    assert_eq!(refused.to_string(), expected);
+    assert!(journal.contents().unwrap().entries.is_empty());
+    assert_eq!(folder.journal().begin(intended("2")).unwrap(), 1);
+    drop(first);
+    let second = folder.journal().exclusive("linerate ab").unwrap();
+    let refused = journal.exclusive("linerate tune").unwrap_err();
+    assert!(refused.to_string().starts_with("linerate ab (process "));
+    drop(second);
+}
+
+/// The lock of a process that was killed is free, and its name is not taken for a live one's.
+#[test]
+fn a_lock_ends_with_its_process() {
+    let folder = Folder::new("lock-ends");
+    let program = std::env::current_exe().unwrap();
+    let mut holder = Command::new(program)
+        .args(["--exact", "holds_the_lock", "--ignored", "--nocapture"])
+        .env(LOCKED, &folder.0)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(holder.stdout.take().unwrap());
+    let is_held = said.lines().map_while(Result::ok);
+    assert!(is_held.into_iter().any(|line| line.ends_with("held")));
+    let pid = holder.id();
+    let refused = folder.journal().exclusive("linerate ab").unwrap_err();
+    let expected = format!("linerate tune (process {pid}) is changing settings of this host");
+    assert_eq!(refused.to_string(), expected);
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    assert!(folder.journal().exclusive("linerate ab").is_ok());
+}
+
+/// In the process that the test above starts.
+#[test]
+#[ignore = "the test above starts it and kills it"]
+fn holds_the_lock() {
+    let folder = PathBuf::from(std::env::var_os(LOCKED).expect("started by the test above"));
+    let journal = Journal::at(&folder.join("below/journal"), "this boot");
+    let _held = journal.exclusive("linerate tune").unwrap();
+    println!("\nheld");
+    loop {
+        thread::park();
+    }
+}
+
+/// Two at the same time: the command that undoes a change is run once.
+#[test]
+fn a_command_that_undoes_a_change_runs_once() {
+    let folder = Folder::new("once");
+    let log = folder.0.join("log");
+    let Phase::Intended {
+        key,
+        old,
+        new,
+        because,
+        ..
+    } = intended("2")
+    else {
+        return;
+    };
+    let line = format!(
+        "cd {}; printf x >> log; until [ -e go ]; do sleep 0.02; done",
+        folder.0.display()
+    );
+    let owner = Owner {
+        pid: u32::MAX,
+        start_ticks: 0,
+    };
+    let left = Phase::Intended {
+        key,
+        old,
+        new,
+        undo: Undo::Command { line },
+        because,
+        owner,
+    };
+    folder.journal().begin(left).unwrap();
+    let counts = thread::scope(|scope| {
+        let undo = || {
+            let mut host = Host::here().unwrap();
+            let ended = restore(&mut folder.journal(), &mut host, "this boot", false);
+            ended.unwrap().len()
+        };
+        let both = [scope.spawn(undo), scope.spawn(undo)];
+        let held = fs::metadata(folder.path().parent().unwrap()).unwrap().ino();
+        let waits = |line: &str| line.contains("-> FLOCK") && line.contains(&format!(":{held} "));
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !fs::read_to_string("/proc/locks")
+            .unwrap()
+            .lines()
+            .any(waits)
+        {
+            assert!(Instant::now() < deadline, "the second does not wait");
+            thread::yield_now();
+        }
+        fs::write(folder.0.join("go"), "").unwrap();
+        both.map(|one| one.join().unwrap())
+    });
+    assert_eq!(counts.iter().sum::<usize>(), 1);
+    assert_eq!(fs::read(log).unwrap(), b"x");
 }
 
 /// On a full disk there is no entry, hence no change; and what was there before is whole.
@@ -180,6 +351,44 @@ fn a_full_disk_refuses_before_anything_is_changed() {
     assert!(said.contains("1 passed"), "{said}");
 }
 
+/// As a live system has it: an overlay whose upper layer is a tmpfs.
+#[test]
+fn a_journal_in_memory_is_known_also_below_an_overlay() {
+    let folder = Folder::new("overlay");
+    let script = format!(
+        "cd {0} && mkdir lower upper both && mount -t tmpfs none upper && mkdir upper/up upper/work &&
+         mount -t overlay none -o lowerdir=lower,upperdir={0}/upper/up,workdir={0}/upper/work both &&
+         exec {1} --exact is_on_an_overlay --ignored --nocapture",
+        folder.0.display(),
+        std::env::current_exe().unwrap().display(),
+    );
+    let mut inside = Command::new("unshare");
+    let inside = inside.args(["-Urm", "/bin/sh", "-c", &script]);
+    let Ok(ended) = inside.env(FULL, &folder.0).output() else {
+        eprintln!("skipped: no unshare(1)");
+        return;
+    };
+    let said = String::from_utf8_lossy(&ended.stdout);
+    let refused = String::from_utf8_lossy(&ended.stderr);
+    if !said.contains("running 1 test") {
+        eprintln!("skipped: {refused}");
+        return;
+    }
+    assert!(ended.status.success(), "{said}{refused}");
+}
+
+/// In the namespace of the test above.
+#[test]
+#[ignore = "the test above starts it on an overlay"]
+fn is_on_an_overlay() {
+    let folder = PathBuf::from(std::env::var_os(FULL).expect("started by the test above"));
+    let is_lasting = |below: &str| Journal::at(&folder.join(below), "this boot").is_lasting();
+    assert_eq!(
+        ["both/journal", "upper/journal"].map(is_lasting),
+        [false; 2]
+    );
+}
+
 /// In the namespace of the test above.
 #[test]
 #[ignore = "the test above starts it on a small disk"]
@@ -201,7 +410,41 @@ fn fills_the_disk() {
         (whole, Tail::Whole)
     );
     assert!(contents.damaged.is_empty() && whole > 1);
+    let mut world = Untouched;
+    let Phase::Intended { key, .. } = intended("2") else {
+        return;
+    };
+    let change = Change {
+        key,
+        new: "2".to_owned(),
+        undo: Undo::Write,
+        because: "a test".to_owned(),
+    };
+    let refusal = apply(&mut journal, &mut world, change).unwrap_err();
+    assert!(refused(&refusal), "{refusal}");
 }
 
+/// A host where nothing may be written.
+struct Untouched;
+
+impl World for Untouched {
+    fn read(&mut self, _key: &Key) -> io::Result<String> {
+        Ok("1".to_owned())
+    }
+
+    fn write(&mut self, key: &Key, _value: &str) -> io::Result<()> {
+        panic!("{key} is written, and is not in the journal");
+    }
+
+    fn run(&mut self, line: &str) -> io::Result<()> {
+        panic!("`{line}` runs");
+    }
+
+    fn same(&mut self, _place: &Place) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+const LOCKED: &str = "LINERATE_TEST_LOCKED";
 const FULL: &str = "LINERATE_TEST_SMALL_DISK";
 const ENOSPC: i32 = 28;

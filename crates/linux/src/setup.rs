@@ -45,6 +45,12 @@ pub fn sysctls() -> RawSetting {
     sysctls::read()
 }
 
+/// Running programs that change settings by themselves.
+#[must_use]
+pub fn programs() -> RawSetting {
+    programs::running()
+}
+
 /// How the host itself is set up.
 #[must_use]
 pub fn of_host() -> Vec<RawSetting> {

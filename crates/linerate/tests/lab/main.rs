@@ -8,6 +8,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod commands;
+mod crashes;
 mod endings;
 mod faults;
 mod role;
@@ -58,6 +59,7 @@ fn all() -> Vec<Test> {
         endings::TESTS,
         commands::TESTS,
         settings::TESTS,
+        crashes::TESTS,
     ]
     .concat()
 }

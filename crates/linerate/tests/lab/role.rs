@@ -14,6 +14,8 @@ use linerate::cli::lab::{self, LabArgs};
 use linerate_lab::{Isolation, Lab, LabPlan};
 use linerate_linux::sandbox::Privilege;
 
+use super::crashes;
+
 /// Names the role.
 pub(crate) const VARIABLE: &str = "LINERATE_TEST_ROLE";
 
@@ -24,6 +26,8 @@ pub(crate) fn play(role: &OsStr) -> ExitCode {
         Some("forbid-namespaces") => forbid_namespaces(),
         Some("lab-command") => lab_command(),
         Some("say-isolation") => say_isolation(),
+        Some("change-settings") => crashes::change_settings(),
+        Some("restore-settings") => crashes::restore_settings(),
         _ => ExitCode::FAILURE,
     }
 }

@@ -46,4 +46,6 @@ mod support;
 #[cfg(test)]
 mod token;
 #[cfg(test)]
+mod tune;
+#[cfg(test)]
 mod wire_log;

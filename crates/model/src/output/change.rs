@@ -55,6 +55,8 @@ pub enum ChangeState {
     Open,
     /// Its process still runs.
     UnderWay,
+    /// It is in force, and meant to stay.
+    Kept,
     /// It is undone.
     Restored,
     /// The machine was booted since, which undid it.
@@ -80,6 +82,7 @@ impl ChangeState {
         match self {
             Self::Open => "not restored",
             Self::UnderWay => "in progress",
+            Self::Kept => "kept",
             Self::Restored => "restored",
             Self::Vanished => "undone by a reboot",
             Self::Foreign => "changed by another program since: left as it is",

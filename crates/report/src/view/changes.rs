@@ -18,7 +18,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
 fn lines(change: &SettingChange) -> Vec<Line> {
     let tone = match change.state {
         state if state.is_closed() => Tone::Good,
-        ChangeState::UnderWay => Tone::Plain,
+        ChangeState::UnderWay | ChangeState::Kept => Tone::Plain,
         _ => Tone::Warn,
     };
     let head = format!("#{} {}: {}", change.id, what(change), change.state.words());
@@ -42,6 +42,10 @@ fn what(change: &SettingChange) -> String {
     let Some(before) = &change.before else {
         return format!("`{}`", change.after);
     };
+    // A file's value is all of its text.
+    if change.knob.starts_with("file ") {
+        return change.knob.clone();
+    }
     let of = change.interface.as_ref().map(|name| format!(" of {name}"));
     let now = change.effective.as_ref().unwrap_or(&change.after);
     format!("{}{} {before} → {now}", change.knob, of.unwrap_or_default())

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::process::Command;
 use std::time::Duration;
 
-use linerate_change::{Host, Journal, Owner, Phase, Trace, Undo};
+use linerate_change::{Exclusive, Host, Journal, Owner, Phase, Taken, Trace, Undo};
 use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::Arm;
 
@@ -35,10 +35,22 @@ enum Recorded {
     NotNeeded,
     /// Nothing was changed yet.
     NotYet,
-    /// Under this number.
-    As(Journal, u64),
+    /// Under this number, and no other program changes settings.
+    As {
+        journal: Journal,
+        number: u64,
+        _alone: Exclusive,
+    },
     /// The user knows that it could not be.
     Not,
+}
+
+/// Why the journal does not have it.
+enum Unrecorded {
+    /// Another program changes settings.
+    Taken(Failure),
+    /// It cannot be written.
+    Why(String),
 }
 
 impl<'a> Switch<'a> {
@@ -57,31 +69,42 @@ impl<'a> Switch<'a> {
     }
 
     /// Before the first command runs: a killed process restores nothing itself.
-    fn record(&mut self, console: &mut Console) {
+    ///
+    /// # Errors
+    /// Another program changes settings.
+    fn record(&mut self, console: &mut Console) -> Result<(), Failure> {
         if !matches!(self.recorded, Recorded::NotYet) {
-            return;
+            return Ok(());
         }
         if tune::is_left_open() {
             console.say("an earlier run left a configuration that is not restored: see `linerate tune status`");
         }
         self.recorded = match self.begun() {
-            Ok((journal, number)) => Recorded::As(journal, number),
-            Err(failure) => {
-                console.alert(&failure.to_string());
+            Ok(recorded) => recorded,
+            Err(Unrecorded::Taken(failure)) => return Err(failure),
+            Err(Unrecorded::Why(why)) => {
+                let restore = self.restore.unwrap_or(self.a);
+                console.alert(&format!(
+                    "how the configuration is restored is not in the journal: {why}\n  ab continues, and \
+                     restores it at the end; if this process is killed, run `{restore}` yourself"
+                ));
                 Recorded::Not
             }
         };
+        Ok(())
     }
 
-    fn begun(&self) -> Result<(Journal, u64), Failure> {
-        let failed = |why: &dyn Display| {
-            let what = "record how the configuration is restored";
-            let restore = self.restore.unwrap_or(self.a);
-            Failure::measuring(what, why).hint(format!(
-                "if this process is killed, run `{restore}` yourself"
-            ))
-        };
+    fn begun(&self) -> Result<Recorded, Unrecorded> {
+        let failed = |why: &dyn Display| Unrecorded::Why(why.to_string());
         let mut journal = tune::journal().map_err(|failure| failed(&failure.why))?;
+        let alone = journal
+            .exclusive("linerate ab")
+            .map_err(|taken| match taken {
+                Taken::By { .. } => Unrecorded::Taken(
+                    Failure::measuring("compare", taken).hint("wait until it has ended"),
+                ),
+                Taken::Unavailable(error) => failed(&error),
+            })?;
         let host = Host::here().map_err(|why| failed(&why))?;
         let intended = Phase::Intended {
             key: host.key("ab"),
@@ -94,11 +117,17 @@ impl<'a> Switch<'a> {
             owner: Owner::this(),
         };
         let number = journal.begin(intended).map_err(|why| failed(&why))?;
-        Ok((journal, number))
+        Ok(Recorded::As {
+            journal,
+            number,
+            _alone: alone,
+        })
     }
 
     fn forget(&mut self, console: &mut Console) {
-        if let Recorded::As(journal, number) = &mut self.recorded
+        if let Recorded::As {
+            journal, number, ..
+        } = &mut self.recorded
             && let Err(error) = journal.step(*number, Phase::Restored)
         {
             console.alert(&error.to_string());
@@ -109,7 +138,7 @@ impl<'a> Switch<'a> {
 impl Setup for Switch<'_> {
     /// Runs the command of one: both are treated alike.
     fn to(&mut self, arm: Arm, session: &mut Session) -> Result<(), Failure> {
-        self.record(&mut session.console);
+        self.record(&mut session.console)?;
         self.last = Some(arm);
         let command = match arm {
             Arm::A => self.a,

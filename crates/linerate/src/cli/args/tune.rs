@@ -23,7 +23,9 @@ use crate::cli::values::{self, compare};
   linerate tune --lab --quick --fault tcp-rmem
   linerate tune status
   linerate tune restore
-  linerate tune restore --force              also what another program changed since")]
+  linerate tune restore --force              also what another program changed since
+  linerate tune restore --kept               also what was kept
+  linerate tune persist                      what was kept, also after a reboot")]
 pub(in crate::cli) struct TuneArgs {
     #[command(subcommand)]
     pub(in crate::cli) action: Option<TuneAction>,
@@ -74,7 +76,7 @@ fn run_length(text: &str) -> Result<String, String> {
 /// What to do with the journal.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum TuneAction {
-    /// List changes that are not undone, with the command that undoes each
+    /// List changes that are not undone, also those that were kept, with the command that undoes each
     ///
     /// Changes nothing. The exit code is 1 if there is one that a killed process left behind.
     Status {
@@ -89,6 +91,18 @@ pub(in crate::cli) enum TuneAction {
         /// Undo also what another program has changed since, and what a running process has changed
         #[arg(long)]
         force: bool,
+        /// Undo also what was kept, and remove the files that make it permanent
+        #[arg(long)]
+        kept: bool,
+        #[command(flatten)]
+        document: DocumentFlags,
+    },
+    /// Make permanent what was kept
+    ///
+    /// Writes a file for each setting that was kept and is still in force: for sysctl.d, a udev rule, a drop-in of a
+    /// .link file or a systemd unit. Each is in the journal; `tune restore --kept` removes it. Where a file would have no
+    /// effect, the reason is shown, and nothing is written.
+    Persist {
         #[command(flatten)]
         document: DocumentFlags,
     },

@@ -159,6 +159,49 @@ fn what_a_killed_comparison_left_is_restored_from_the_journal() {
     assert_eq!(tune(&place, &["status"]), (0, Vec::new()));
 }
 
+/// Each would measure what the other changes.
+#[test]
+fn a_second_comparison_that_changes_settings_is_refused() {
+    let (place, server) = (place("journal-second"), Server::ours("--quiet"));
+    let mut first = ab(&place, "printf B >> log", &["--aa", "0"], server.port)
+        .spawn()
+        .unwrap();
+    until("B is set up", || log(&place).contains('B'));
+    let second = commands(&place, "touch second", "true", &[])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&second.stderr);
+    let named = format!(
+        "linerate ab (process {}) is changing settings of this host",
+        first.id()
+    );
+    assert!(stderr.contains(&named), "{stderr}");
+    assert_eq!(second.status.code(), Some(3));
+    assert!(!place.join("second").exists(), "before its first command");
+    terminate(&first);
+    ended(&mut first, &place);
+}
+
+/// It restores the configuration at its end all the same, and says what to do if it cannot.
+#[test]
+fn a_comparison_goes_on_without_a_journal_and_says_what_that_means() {
+    let place = place("journal-none");
+    fs::write(place.join("file"), "").unwrap();
+    let mut command = commands(&place, "false", "true", &["--restore", "touch restored"]);
+    let output = command
+        .env("XDG_STATE_HOME", place.join("file"))
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        stderr.contains("is not in the journal: cannot lock"),
+        "{stderr}"
+    );
+    let advice = "ab continues, and restores it at the end; if this process is killed, run `touch restored` yourself";
+    assert!(stderr.contains(advice), "{stderr}");
+    assert!(place.join("restored").exists());
+}
+
 /// A comparison that ends by itself, and one in a lab, leave nothing.
 #[test]
 fn a_comparison_that_restored_its_configuration_leaves_nothing() {

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate tune status` and `restore`: the changes in the journal, and how they are undone.
+
+use linerate_change::{
+    End, Host, Journal, Open, Place, Restored, Undo, World, command, restore, restore_kept,
+    standing, undo,
+};
+use linerate_linux::host::boot_id;
+use linerate_model::date::Date;
+use linerate_model::failure::Failure;
+use linerate_model::output::{ChangeState, Role, SettingChange};
+
+use super::journal;
+use crate::cli::session;
+
+/// What is not undone, and what was kept and is in force.
+pub(super) fn status() -> Result<Vec<SettingChange>, Failure> {
+    let mut host = host()?;
+    let row = |one: &Open| {
+        let (state, reason) = match one.kept {
+            true => of_kept(&mut host, one),
+            false => (state(one), None),
+        };
+        change(one, state, reason)
+    };
+    Ok(contents(&journal()?)?.iter().map(row).collect())
+}
+
+/// Changes of settings that were kept, and the values in force are still those.
+pub(super) fn kept() -> Result<Vec<Open>, Failure> {
+    let mut host = host()?;
+    let mut all = contents(&journal()?)?;
+    all.retain(|one| one.kept && of_kept(&mut host, one).0 == ChangeState::Kept);
+    Ok(all)
+}
+
+pub(super) fn state(open: &Open) -> ChangeState {
+    let is_of_this_boot = boot_id().is_some_and(|boot| boot == open.boot_id);
+    match is_of_this_boot && open.owner.is_alive() {
+        true => ChangeState::UnderWay,
+        false => ChangeState::Open,
+    }
+}
+
+/// Another program may have changed it since, and its device may be gone.
+fn of_kept(host: &mut Host, open: &Open) -> (ChangeState, Option<String>) {
+    if let Err(why) = host.same(&open.key.place) {
+        return (ChangeState::Elsewhere, Some(why));
+    }
+    if open.undo != Undo::Write {
+        return (ChangeState::Kept, None);
+    }
+    match host.read(&open.key) {
+        Ok(value) if Some(&value) == open.effective.as_ref() => (ChangeState::Kept, None),
+        Ok(value) => (ChangeState::Foreign, Some(now(open, &value))),
+        Err(why) => (ChangeState::Elsewhere, Some(why.to_string())),
+    }
+}
+
+fn now(open: &Open, value: &str) -> String {
+    match (open.key.is_volatile(), value) {
+        (true, value) => format!("it is {value} now"),
+        (false, "") => "it was removed".to_owned(),
+        (false, _) => "it was edited".to_owned(),
+    }
+}
+
+/// Undoes what is left; with `kept` also what was kept.
+pub(super) fn restored(force: bool, kept: bool) -> Result<Vec<SettingChange>, Failure> {
+    let mut journal = journal()?;
+    contents(&journal)?;
+    if journal.is_restoring() {
+        session::say("another process is restoring changes: waiting for it");
+    }
+    let mut host = host()?;
+    let boot = boot_id().unwrap_or_default();
+    let ended = match kept {
+        true => restore_kept(&mut journal, &mut host, &boot, force),
+        false => restore(&mut journal, &mut host, &boot, force),
+    };
+    let ended = ended.map_err(|error| Failure::measuring("restore", error))?;
+    Ok(ended.iter().map(|one| of_end(one, &boot)).collect())
+}
+
+fn host() -> Result<Host, Failure> {
+    Host::here().map_err(|why| Failure::measuring("find this host", why))
+}
+
+/// What is not undone and may be in force. Lines that cannot be read are reported.
+pub(super) fn contents(journal: &Journal) -> Result<Vec<Open>, Failure> {
+    let contents = journal.contents();
+    let contents = contents.map_err(|error| {
+        let path = error.path.display().to_string();
+        Failure::measuring("list the changes", error)
+            .hint(format!("read {path}; if it is yours: chmod go-w {path}"))
+    })?;
+    for line in contents.damaged {
+        session::say(&format!(
+            "line {line} of the journal is damaged and was ignored"
+        ));
+    }
+    let boot = boot_id().unwrap_or_default();
+    let mut all = standing(&contents.entries);
+    all.retain(|one| !one.kept || one.outlives(&boot));
+    Ok(all)
+}
+
+fn of_end(one: &Restored, boot: &str) -> SettingChange {
+    let (state, reason) = match &one.end {
+        End::Undone if !one.open.key.is_volatile() && one.open.boot_id != boot => (
+            ChangeState::Restored,
+            Some("what it set stays in force until the next boot".to_owned()),
+        ),
+        End::Undone | End::WasUndone => (ChangeState::Restored, None),
+        End::Vanished => (ChangeState::Vanished, None),
+        End::UnderWay => (ChangeState::UnderWay, None),
+        End::Foreign { value } => (
+            ChangeState::Foreign,
+            Some(format!(
+                "{}; --force restores it all the same",
+                now(&one.open, value)
+            )),
+        ),
+        End::AfterAnother => (
+            ChangeState::Failed,
+            Some("a later change of the same setting is not restored".to_owned()),
+        ),
+        End::Elsewhere(why) => (ChangeState::Elsewhere, Some(why.clone())),
+        End::Failed(why) => (ChangeState::Failed, Some(why.to_string())),
+        End::Differs { value } => (
+            ChangeState::Failed,
+            Some(format!("it was written, and is {value}")),
+        ),
+    };
+    change(&one.open, state, reason)
+}
+
+pub(super) fn change(open: &Open, state: ChangeState, reason: Option<String>) -> SettingChange {
+    let interface = match &open.key.place {
+        Place::Interface { device, .. } => Some(device.name.clone()),
+        Place::Host | Place::Namespace { .. } => None,
+    };
+    let is_of_user = open.undo != Undo::Write;
+    let commands = (!is_of_user).then(|| command(&open.key, &open.new));
+    SettingChange {
+        host: Role::Local,
+        id: open.change,
+        started: Date::at(open.wall_ns).to_string(),
+        knob: open.key.knob.clone(),
+        interface,
+        before: (!is_of_user).then(|| open.old.clone()),
+        after: open.new.clone(),
+        effective: open.effective.clone(),
+        because: open.because.clone(),
+        pid: open.owner.pid,
+        state,
+        reason,
+        commands: commands.into_iter().collect(),
+        undo: vec![undo(open)],
+        kept: open.kept,
+        comparison: None,
+        persisted_file: open.key.knob.strip_prefix("file ").map(str::to_owned),
+    }
+}
