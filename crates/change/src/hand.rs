@@ -24,6 +24,14 @@ pub trait Hand {
     /// It cannot be read here.
     fn read(&mut self, key: &Key) -> io::Result<String>;
 
+    /// The largest value that can be set, where it is known.
+    ///
+    /// # Errors
+    /// It cannot be read here.
+    fn most(&mut self, _key: &Key) -> io::Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Makes a change; it is recorded before.
     ///
     /// # Errors
@@ -73,6 +81,10 @@ impl<T: Trace> Hand for Local<T> {
 
     fn read(&mut self, key: &Key) -> io::Result<String> {
         self.host.read(key)
+    }
+
+    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
+        self.host.most(key)
     }
 
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {

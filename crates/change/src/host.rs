@@ -8,6 +8,7 @@ use linerate_linux::netns::NetNs;
 use linerate_linux::nic;
 
 use crate::entry::{Device, Key, Place};
+use crate::kernel::{Kernel, This};
 use crate::knob::Knob;
 use crate::world::World;
 
@@ -15,6 +16,7 @@ use crate::world::World;
 #[derive(Debug)]
 pub struct Host {
     netns: u64,
+    kernel: Box<dyn Kernel>,
 }
 
 impl Host {
@@ -23,14 +25,22 @@ impl Host {
     /// # Errors
     /// `/proc` is not mounted.
     pub fn here() -> io::Result<Self> {
+        Self::with(Box::new(This))
+    }
+
+    /// The same interfaces, with the files and drivers of `kernel`.
+    ///
+    /// # Errors
+    /// As [`Host::here`].
+    pub fn with(kernel: Box<dyn Kernel>) -> io::Result<Self> {
         let netns = NetNs::current()?.inode()?.into();
-        Ok(Self { netns })
+        Ok(Self { netns, kernel })
     }
 
     /// A setting of this namespace, or of the whole machine.
     #[must_use]
     pub fn key(&self, knob: &str) -> Key {
-        let place = match knob.starts_with("irq ") {
+        let place = match Knob::of(knob).is_some_and(Knob::is_of_the_machine) {
             true => Place::Host,
             false => Place::Namespace { netns: self.netns },
         };
@@ -54,6 +64,14 @@ impl Host {
         })
     }
 
+    /// The largest value that can be set, where the driver has one: of a ring, of the number of channels.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn most(&self, key: &Key) -> io::Result<Option<String>> {
+        knob(key)?.most(&*self.kernel, &name(key)?)
+    }
+
     fn is_here(&self, netns: u64) -> Result<(), String> {
         match netns == self.netns {
             true => Ok(()),
@@ -67,11 +85,11 @@ impl Host {
 
 impl World for Host {
     fn read(&mut self, key: &Key) -> io::Result<String> {
-        knob(key)?.read(&name(key)?)
+        knob(key)?.read(&*self.kernel, &name(key)?)
     }
 
     fn write(&mut self, key: &Key, value: &str) -> io::Result<()> {
-        knob(key)?.write(&name(key)?, value)
+        knob(key)?.write(&*self.kernel, &name(key)?, value)
     }
 
     fn run(&mut self, line: &str) -> io::Result<()> {
