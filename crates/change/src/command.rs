@@ -28,6 +28,7 @@ pub fn command(key: &Key, value: &str) -> String {
         }
         Some(("cpufreq", _)) => governor(value),
         Some(("pm-qos", _)) => held_latency(value),
+        Some(("coupled", knob)) => format!("linerate tune restore   # what changed with {knob}"),
         _ => value.to_owned(),
     }
 }

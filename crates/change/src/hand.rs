@@ -4,6 +4,7 @@
 use std::io;
 
 use crate::apply::{Outcome, apply};
+use crate::coupled::{self, SideEffect};
 use crate::entry::{Change, Key, Phase};
 use crate::host::Host;
 use crate::journal::Trace;
@@ -38,7 +39,15 @@ pub trait Hand {
     /// It cannot be recorded, or the host is no longer reached.
     fn apply(&mut self, change: Change) -> io::Result<Outcome>;
 
-    /// Restores the setting of one change.
+    /// What the kernel changed together with an open change.
+    ///
+    /// # Errors
+    /// The journal or the settings cannot be read, or the host is no longer reached.
+    fn side_effects(&mut self, _change: u64) -> io::Result<Vec<SideEffect>> {
+        Ok(Vec::new())
+    }
+
+    /// Restores the setting of one change, and what the kernel changed together with it.
     ///
     /// # Errors
     /// It cannot be recorded, or the host is no longer reached.
@@ -89,6 +98,14 @@ impl<T: Trace> Hand for Local<T> {
 
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {
         apply(&mut self.trace, &mut self.host, change).map_err(io::Error::other)
+    }
+
+    fn side_effects(&mut self, change: u64) -> io::Result<Vec<SideEffect>> {
+        let all = self.trace.open().map_err(io::Error::other)?;
+        match coupled::of_change(&all, change) {
+            Some(bundle) => coupled::side_effects(&mut self.host, bundle),
+            None => Ok(Vec::new()),
+        }
     }
 
     fn undo(&mut self, change: u64) -> io::Result<End> {

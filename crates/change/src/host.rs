@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use linerate_linux::netns::NetNs;
 use linerate_linux::nic;
 
+use crate::coupled;
 use crate::entry::{Device, Key, Place};
 use crate::kernel::{Kernel, This};
 use crate::knob::Knob;
@@ -85,11 +86,21 @@ impl Host {
 
 impl World for Host {
     fn read(&mut self, key: &Key) -> io::Result<String> {
-        knob(key)?.read(&*self.kernel, &name(key)?)
+        match coupled::main_of(&key.knob) {
+            Some(main) => coupled::read(&*self.kernel, main, &name(key)?),
+            None => knob(key)?.read(&*self.kernel, &name(key)?),
+        }
     }
 
     fn write(&mut self, key: &Key, value: &str) -> io::Result<()> {
-        knob(key)?.write(&*self.kernel, &name(key)?, value)
+        match coupled::main_of(&key.knob) {
+            Some(_) => coupled::write(&*self.kernel, &name(key)?, value),
+            None => knob(key)?.write(&*self.kernel, &name(key)?, value),
+        }
+    }
+
+    fn coupled(&mut self, key: &Key) -> Option<Key> {
+        coupled::key_of(key)
     }
 
     fn run(&mut self, line: &str) -> io::Result<()> {

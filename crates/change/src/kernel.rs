@@ -30,6 +30,19 @@ pub trait Kernel: Debug + Send {
 
     /// Another file of the machine, by its path.
     fn file(&self, path: &str) -> PathBuf;
+
+    /// The numbers of the interrupts of an interface.
+    fn interrupts(&self, interface: &str) -> Vec<String>;
+
+    /// How many queues of a direction (`rx`, `tx`) an interface has.
+    fn queues(&self, interface: &str, direction: &str) -> usize {
+        let folder = self
+            .interface(interface)
+            .map(|folder| folder.join("queues"));
+        let names = folder.map_or_else(|_| Vec::new(), |folder| sysfs::names(&folder));
+        let of_direction = names.iter().filter_map(|name| name.strip_prefix(direction));
+        of_direction.filter(|rest| rest.starts_with('-')).count()
+    }
 }
 
 /// This machine, as the calling thread's network namespace shows it.
@@ -56,5 +69,9 @@ impl Kernel for This {
 
     fn file(&self, path: &str) -> PathBuf {
         PathBuf::from(path)
+    }
+
+    fn interrupts(&self, interface: &str) -> Vec<String> {
+        sysfs::interrupts(interface)
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::coupled;
 use crate::entry::{Entry, Key, Phase, Undo};
 use crate::owner::Owner;
 
@@ -70,8 +71,23 @@ fn step(all: &mut BTreeMap<u64, Open>, entry: &Entry) {
                 open.effective = Some(effective.clone());
             }
         }
-        Phase::Restored | Phase::Kept | Phase::Vanished => {
+        Phase::Restored | Phase::Vanished => {
             all.remove(&entry.change);
         }
+        Phase::Kept => kept(all, entry.change),
+    }
+}
+
+/// With a change also what changed together with it, in the same step.
+fn kept(all: &mut BTreeMap<u64, Open>, change: u64) {
+    let list: Vec<Open> = all.values().cloned().collect();
+    let of_change = coupled::of_change(&list, change).map(|bundle| bundle.change);
+    let main = all.remove(&change);
+    let left = main.iter().flat_map(|main| {
+        let left = coupled::left(&list, &main.key.place).into_iter();
+        left.filter(|bundle| coupled::has(bundle, &main.key.knob))
+    });
+    for bundle in left.map(|bundle| bundle.change).chain(of_change) {
+        all.remove(&bundle);
     }
 }
