@@ -73,10 +73,13 @@ impl<T: Trace> Local<T> {
     /// # Errors
     /// `/proc` is not mounted.
     pub fn here(trace: T) -> io::Result<Self> {
-        Ok(Self {
-            trace,
-            host: Host::here()?,
-        })
+        Ok(Self::of(trace, Host::here()?))
+    }
+
+    /// This host.
+    #[must_use]
+    pub const fn of(trace: T, host: Host) -> Self {
+        Self { trace, host }
     }
 }
 

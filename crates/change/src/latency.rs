@@ -37,3 +37,27 @@ pub(crate) fn write(path: &Path, value: &str) -> io::Result<()> {
     *held = Some(request);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It lasts for a moment, and no longer than this process.
+    #[test]
+    fn a_request_is_in_force_while_it_is_held() {
+        let path = Path::new("/dev/cpu_dma_latency");
+        let Ok(before) = read(path) else {
+            println!("skipped: no {}", path.display());
+            return;
+        };
+        if let Err(why) = write(path, "50") {
+            println!("skipped: {why}");
+            return;
+        }
+        let held: i32 = read(path).unwrap().parse().unwrap();
+        assert!(held <= 50, "{held}");
+        write(path, &before).unwrap();
+        assert_eq!(read(path).unwrap(), before);
+        assert!(write(path, "-1").is_err() && write(path, "soon").is_err());
+    }
+}

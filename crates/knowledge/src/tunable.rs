@@ -50,7 +50,8 @@ pub struct Tunable {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Knobs {
     text: String,
-    numbered: Pattern,
+    /// Nothing where a capital `N` is an option of `ethtool`.
+    numbered: Option<Pattern>,
 }
 
 /// A driver with which a setting is not tried.
@@ -180,7 +181,7 @@ impl Knobs {
     fn new(text: &str) -> Self {
         Self {
             text: text.to_owned(),
-            numbered: Pattern::new(text),
+            numbered: (!text.starts_with("ethtool ")).then(|| Pattern::new(text)),
         }
     }
 
@@ -193,15 +194,18 @@ impl Knobs {
     /// An example of what it stands for.
     #[must_use]
     pub fn example(&self) -> String {
-        match self.text.contains('*') {
-            true => self.text.replace('*', "lo"),
-            false => self.numbered.with_number("0"),
+        match &self.numbered {
+            Some(pattern) if !self.text.contains('*') => pattern.with_number("0"),
+            _ => self.text.replace('*', "lo"),
         }
     }
 
     fn fits(&self, knob: &str) -> bool {
         match self.text.split_once('*') {
-            None => self.numbered.matches(knob),
+            None => match &self.numbered {
+                Some(pattern) => pattern.matches(knob),
+                None => self.text == knob,
+            },
             Some((before, after)) => {
                 let any = knob
                     .strip_prefix(before)
