@@ -8,6 +8,7 @@ mod hands;
 mod measurement;
 mod mechanism;
 mod reach;
+mod set;
 mod stage;
 mod told;
 mod trial;
@@ -31,10 +32,11 @@ use crate::store;
 
 /// Runs the command.
 pub(super) fn run(args: &TuneArgs, options: BTreeMap<String, String>) -> Exit {
-    let (flags, changes) = match args.action {
+    let (flags, changes) = match &args.action {
         None => return campaign::run(&args.campaign, options),
-        Some(TuneAction::Status { document }) => (document, status()),
-        Some(TuneAction::Restore { force, document }) => (document, restored(force)),
+        Some(TuneAction::Set { line, document }) => (*document, set::run(line)),
+        Some(TuneAction::Status { document }) => (*document, status()),
+        Some(TuneAction::Restore { force, document }) => (*document, restored(*force)),
     };
     match changes.and_then(|changes| shown(changes, flags)) {
         Ok(exit) => exit,
