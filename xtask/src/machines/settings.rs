@@ -203,7 +203,7 @@ mod tests {
                     .filter(|other| other.name == one.name && other.nics.contains(nic))
                     .count()
             };
-            assert!(one.nics.iter().all(|nic| same(&nic) == 1), "{}", one.name);
+            assert!(one.nics.iter().all(|nic| same(nic) == 1), "{}", one.name);
         }
     }
 }
