@@ -25,7 +25,7 @@ pub trait Hand {
     /// It cannot be read here.
     fn read(&mut self, key: &Key) -> io::Result<String>;
 
-    /// The largest value that can be set, where it is known.
+    /// The largest value that is worth trying, where the driver, the memory or the processors say one.
     ///
     /// # Errors
     /// It cannot be read here.

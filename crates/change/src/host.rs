@@ -65,7 +65,7 @@ impl Host {
         })
     }
 
-    /// The largest value that can be set, where the driver has one: of a ring, of the number of channels.
+    /// The largest value that is worth trying: the driver's of a ring, one for each processor of queues, what the memory allows.
     ///
     /// # Errors
     /// It cannot be read.

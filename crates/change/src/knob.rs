@@ -11,7 +11,7 @@ use linerate_linux::rtnl::{Rtnl, RtnlError};
 use linerate_linux::{qdisc, sysctl};
 
 use crate::kernel::Kernel;
-use crate::{files, governor, latency, parameters};
+use crate::{bounds, files, governor, latency, parameters};
 
 /// A setting of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,13 +149,34 @@ impl<'a> Knob<'a> {
         }
     }
 
-    /// The largest value that can be set, where the driver has one.
+    /// The largest value that is worth trying, where the driver, the memory or the processors say one.
     pub(crate) fn most(self, kernel: &dyn Kernel, interface: &str) -> io::Result<Option<String>> {
         match self {
-            Self::Parameters(of, names) => parameters::most(of, names, &*kernel.card(interface)?),
+            Self::Parameters(of, names) => {
+                let most = parameters::most(of, names, &*kernel.card(interface)?)?;
+                let is_channels = of == Parameters::Channels;
+                let processors = is_channels.then(|| bounds::processors(kernel));
+                let least = |most: &str| processors_at_most(most, processors.and_then(Result::ok));
+                Ok(most.as_deref().map(least))
+            }
+            Self::Sysctl(name) => bounds::of_sysctl(kernel, name),
+            Self::File(name) if name.ends_with("_cpus") => bounds::all_processors(kernel).map(Some),
+            Self::Interrupt(_) => {
+                let last = bounds::last_processor(kernel)?;
+                Ok(last.map(|number| number.to_string()))
+            }
             _ => Ok(None),
         }
     }
+}
+
+/// A queue without a processor of its own is of no use.
+fn processors_at_most(most: &str, processors: Option<usize>) -> String {
+    let number = most.parse::<usize>().ok().zip(processors);
+    number.map_or_else(
+        || most.to_owned(),
+        |(most, processors)| most.min(processors).to_string(),
+    )
 }
 
 fn linked(

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod apply;
+mod bounds;
 mod codec;
 mod command;
 mod coupled;

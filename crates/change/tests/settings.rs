@@ -355,6 +355,39 @@ fn every_setting_of_a_rule_has_a_tunable() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
+/// By the driver, the memory of 1 GiB and the four processors.
+#[test]
+fn what_is_tried_is_bounded_by_the_machine() {
+    let machine = Machine::new("bounds");
+    let mut hand = machine.hand();
+    let mut tried = |knob: &str, now: &str| {
+        let key = key(&mut hand, knob);
+        let most = hand.most(&key).unwrap();
+        tunable_of(knob).unwrap().values(now, most.as_deref())
+    };
+    assert_eq!(tried("ethtool -G rx", "256"), ["4096", "512"]);
+    assert_eq!(tried("ethtool -G rx tx", "256 256")[0], "4096 4096");
+    assert_eq!(tried("ethtool -L combined", "1"), ["4"], "not 8");
+    assert_eq!(tried("sysfs queues/rx-0/rps_cpus", "0"), ["f"]);
+    assert_eq!(tried("irq 31", "0-3"), ["0", "1", "2", "3"]);
+    let sixty_fourth = "4096 131072 16777216";
+    assert_eq!(
+        tried("sysctl net.ipv4.tcp_rmem", "4096 131072 6291456"),
+        [sixty_fourth, "4096 131072 8388608", "4096 131072 12582912"]
+    );
+    assert_eq!(
+        tried("sysctl net.core.rmem_max", "212992"),
+        ["16777216", "4194304"]
+    );
+    assert_eq!(tried("sysctl vm.min_free_kbytes", "30000"), ["52428"]);
+    machine.create("/proc/sys/net/ipv4/tcp_mem", "100 200 4000");
+    let page = linerate_linux::host::page_bytes().unwrap();
+    assert_eq!(
+        tried("sysctl net.core.rmem_max", "212992"),
+        [(1000 * page).to_string()]
+    );
+}
+
 /// Two hands of one machine see each other's changes.
 #[test]
 fn a_setting_that_another_hand_changed_is_left() {

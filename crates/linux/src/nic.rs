@@ -30,6 +30,7 @@ pub use ethtool::{
 pub use link::{Link, link, list};
 pub use mdio::Phy;
 pub use window::Window;
+pub(crate) use window::page_bytes;
 
 /// Describes the interface called `name` as results do.
 ///

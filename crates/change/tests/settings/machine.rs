@@ -83,7 +83,9 @@ impl Kernel for Model {
 }
 
 /// What a machine with four processors and a card with two queues in use shows.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 15] = [
+    ("/proc/meminfo", "MemTotal:  1048576 kB"),
+    ("/sys/devices/system/cpu/online", "0-3"),
     ("/proc/irq/31/smp_affinity_list", "0-3"),
     ("/proc/irq/32/smp_affinity_list", "0-3"),
     ("/sys/class/net/lo/threaded", "0"),
