@@ -40,6 +40,7 @@ fn main() -> io::Result<()> {
         "messages",
         "registers",
         "rules",
+        "tunables",
     ] {
         index += &pack(room, &texts::files(&knowledge.join(room), "toml")?, &out)?;
     }

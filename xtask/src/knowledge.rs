@@ -3,6 +3,7 @@
 //! every mistake with file and line.
 
 mod mentions;
+mod tunables;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,13 +30,22 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     let of_maps = map_mistakes(&maps);
     let weighed = Weighed::of(&root)?;
     let of_weighed = weighed.mistakes();
-    let found = [mistakes(&tables), of_maps, of_rules, of_reasons, of_weighed].concat();
+    let (tunables, of_tunables) = tunables::mistakes(&files(&root, TUNABLES)?);
+    let found = [
+        mistakes(&tables),
+        of_maps,
+        of_rules,
+        of_reasons,
+        of_weighed,
+        of_tunables,
+    ]
+    .concat();
     for mistake in &found {
         println!("{mistake}");
     }
     println!(
         "{} driver tables, {} register maps, {rules} rules, {reasons} drop reasons, {} causes, {} messages, {} known faults, {} \
-         symptoms, {} circumstances, {} remedies, {} ranges, {} mistakes",
+         symptoms, {} circumstances, {} remedies, {} ranges, {tunables} tunables, {} mistakes",
         tables.len(),
         maps.len(),
         weighed.causes.len(),
@@ -47,7 +57,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         weighed.ranges,
         found.len()
     );
-    Ok(found.is_empty() && !tables.is_empty() && rules > 0)
+    Ok(found.is_empty() && !tables.is_empty() && rules > 0 && tunables > 0)
 }
 
 /// Reads one file.
@@ -319,6 +329,7 @@ const DRIVERS: &str = "knowledge/drivers";
 const REGISTERS: &str = "knowledge/registers";
 const REASONS: &str = "knowledge/reasons.toml";
 const RULES: &str = "knowledge/rules";
+const TUNABLES: &str = "knowledge/tunables";
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //! `machines [--short] [--write] [--kept] [--binary PATH]... [NIC...]`: linerate on real drivers. Each NIC that QEMU emulates
 //! is booted under Debian's kernel, measures against this host in both roles, and shows what it reads: a table of all.
 //! `--kept` boots none: the table of the results that are there. `--binary` is a program that is not to be built.
-//! Before all other words: `--small` ([`small`]), `--causes`, `--middle`, and `--recorded`, which judges recorded runs ([`recorded`]).
+//! Before all other words: `--small` ([`small`]), `--causes`, `--settings` ([`settings`]), `--middle`, and `--recorded`, which judges recorded runs ([`recorded`]).
 //!
 //! The host's end is in namespaces without a name that end with this process: nothing is left behind.
 
@@ -20,6 +20,7 @@ mod page;
 mod recorded;
 mod results;
 mod session;
+mod settings;
 mod short;
 mod small;
 mod steps;
@@ -46,6 +47,8 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
             "--inside-small" => return small::inside(rest),
             "--causes" => return causes::run(rest),
             "--middle" => return middle::run(rest),
+            "--settings" => return settings::run(rest),
+            "--inside-settings" => return settings::inside(rest),
             "--recorded" => return recorded::run(rest),
             "--record" => return recorded::record(rest),
             _ => {}
@@ -349,8 +352,18 @@ fn boot_within(
 
 /// What runs in the namespaces.
 fn inside(causes: Option<&str>, words: &[&str]) -> Outcome {
+    let (nic, image, linerate, directory) = parts(words)?;
+    match causes {
+        Some(names) => causes::inside(nic, &image, &linerate, &directory, names)?,
+        None => session::run(nic, &image, &linerate, &directory)?,
+    }
+    Ok(true)
+}
+
+/// The machine, its image, the host's program and the place of results: as [`boot_within`] hands them on.
+fn parts(words: &[&str]) -> Result<(&'static Nic, Image, PathBuf, PathBuf), String> {
     let [name, directory, linerate, kernel, initramfs, tree @ ..] = words else {
-        return Err("machines --inside is not for people".into());
+        return Err("machines --inside is not for people".to_owned());
     };
     let nic = Nic::named(name).ok_or("no such NIC")?;
     let image = Image {
@@ -359,12 +372,7 @@ fn inside(causes: Option<&str>, words: &[&str]) -> Outcome {
         initramfs: initramfs.into(),
         device_tree: tree.first().map(PathBuf::from),
     };
-    let (linerate, directory) = (Path::new(linerate), Path::new(directory));
-    match causes {
-        Some(names) => causes::inside(nic, &image, linerate, directory, names)?,
-        None => session::run(nic, &image, linerate, directory)?,
-    }
-    Ok(true)
+    Ok((nic, image, linerate.into(), directory.into()))
 }
 
 /// Where packages and results are.

@@ -70,6 +70,7 @@ usage: cargo xtask dist [--check] [--packages] [--reproducible] [TARGET...]   st
        cargo xtask machines [--short] [--write] [NIC...]  real drivers under QEMU: what is read, measured and named (root)
        cargo xtask machines --small [--write] [MACHINE...]  little memory, no clock, nothing to write to, an old kernel
        cargo xtask machines --causes [--cause NAME]... [NIC...]  known causes set up there: which finding comes first
+       cargo xtask machines --settings [--kept] [NIC...]  settings of real drivers, changed and restored (root)
        cargo xtask machines --middle [--write] [NIC|MODE...]  a guest with two NICs in the middle of `forward` (root)
        cargo xtask machines --recorded [--write] [NIC...]  recorded runs of these, explained and judged again (no emulator, no root)
        cargo xtask machines --record [--from PLACE]... [NIC...]  records what `machines` has stored

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use crate::coupled;
 use crate::entry::{Change, Phase};
 use crate::journal::{JournalError, Trace};
 use crate::owner::Owner;
@@ -53,6 +54,7 @@ pub fn apply(
     if old == change.new {
         return Ok(Outcome::InForce);
     }
+    let coupled = coupled::begin(trace, world, &change.key)?;
     let number = trace.begin(Phase::Intended {
         key: change.key.clone(),
         old: old.clone(),
@@ -65,6 +67,7 @@ pub fn apply(
     let effective = world.read(&change.key).unwrap_or_default();
     if effective == old {
         trace.step(number, Phase::Restored)?;
+        coupled.map_or(Ok(()), |coupled| undo(trace, world, coupled))?;
         return Ok(written.map_or_else(Outcome::Refused, |()| Outcome::Ineffective));
     }
     trace.step(
@@ -83,5 +86,14 @@ pub fn apply(
             change: number,
             why,
         },
+    })
+}
+
+/// Nothing changed, and what is coupled should not have either.
+fn undo(trace: &mut impl Trace, world: &mut impl World, coupled: u64) -> Result<(), JournalError> {
+    let all = trace.open()?;
+    let bundle = all.iter().find(|open| open.change == coupled);
+    bundle.map_or(Ok(()), |bundle| {
+        coupled::restore(trace, world, bundle).map(drop)
     })
 }

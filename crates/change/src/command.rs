@@ -30,6 +30,7 @@ pub fn command(key: &Key, value: &str) -> String {
         }
         Some(("cpufreq", _)) => governor(value),
         Some(("pm-qos", _)) => held_latency(value),
+        Some(("coupled", knob)) => format!("linerate tune restore   # what changed with {knob}"),
         _ => value.to_owned(),
     }
 }
@@ -37,7 +38,8 @@ pub fn command(key: &Key, value: &str) -> String {
 /// `-A rx tx` with `on off`: each name before its value. An indirection table has no name there.
 fn ethtool(words: &str, interface: &str, value: &str) -> String {
     match words.split_once(' ') {
-        Some(("-X", "indirection")) => format!("ethtool -X {interface} {value}"),
+        Some(("-X", "indirection")) => indirection(interface, value),
+        Some(("-K", name)) => feature(interface, name, value),
         Some((option @ ("-A" | "-C" | "-G" | "-L"), names)) => {
             let pairs = names.split(' ').zip(value.split(' '));
             let pairs: Vec<String> = pairs
@@ -48,6 +50,22 @@ fn ethtool(words: &str, interface: &str, value: &str) -> String {
         Some((option, word)) => format!("ethtool {option} {interface} {word} {value}"),
         None => format!("ethtool {words} {interface} {value}"),
     }
+}
+
+/// ethtool(8) cannot set any table.
+fn indirection(interface: &str, value: &str) -> String {
+    match value.contains(',') {
+        true => format!("linerate tune restore   # ethtool cannot set the table {value}"),
+        false => format!("ethtool -X {interface} {value}"),
+    }
+}
+
+/// `on without A B`: the group on, then these off.
+fn feature(interface: &str, name: &str, value: &str) -> String {
+    let (value, without) = value.split_once(" without ").unwrap_or((value, ""));
+    let off = without.split(' ').filter(|name| !name.is_empty());
+    let off: String = off.map(|name| format!(" {name} off")).collect();
+    format!("ethtool -K {interface} {name} {value}{off}")
 }
 
 /// The default one is there again when none is set.

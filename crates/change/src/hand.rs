@@ -4,6 +4,7 @@
 use std::io;
 
 use crate::apply::{Outcome, apply};
+use crate::coupled::{self, SideEffect};
 use crate::entry::{Change, Key, Phase};
 use crate::host::Host;
 use crate::journal::Trace;
@@ -24,13 +25,29 @@ pub trait Hand {
     /// It cannot be read here.
     fn read(&mut self, key: &Key) -> io::Result<String>;
 
+    /// The largest value that is worth trying, where the driver, the memory or the processors say one.
+    ///
+    /// # Errors
+    /// It cannot be read here.
+    fn most(&mut self, _key: &Key) -> io::Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Makes a change; it is recorded before.
     ///
     /// # Errors
     /// It cannot be recorded, or the host is no longer reached.
     fn apply(&mut self, change: Change) -> io::Result<Outcome>;
 
-    /// Restores the setting of one change.
+    /// What the kernel changed together with an open change.
+    ///
+    /// # Errors
+    /// The journal or the settings cannot be read, or the host is no longer reached.
+    fn side_effects(&mut self, _change: u64) -> io::Result<Vec<SideEffect>> {
+        Ok(Vec::new())
+    }
+
+    /// Restores the setting of one change, and what the kernel changed together with it.
     ///
     /// # Errors
     /// It cannot be recorded, or the host is no longer reached.
@@ -56,10 +73,13 @@ impl<T: Trace> Local<T> {
     /// # Errors
     /// `/proc` is not mounted.
     pub fn here(trace: T) -> io::Result<Self> {
-        Ok(Self {
-            trace,
-            host: Host::here()?,
-        })
+        Ok(Self::of(trace, Host::here()?))
+    }
+
+    /// This host.
+    #[must_use]
+    pub const fn of(trace: T, host: Host) -> Self {
+        Self { trace, host }
     }
 }
 
@@ -75,8 +95,20 @@ impl<T: Trace> Hand for Local<T> {
         self.host.read(key)
     }
 
+    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
+        self.host.most(key)
+    }
+
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {
         apply(&mut self.trace, &mut self.host, change).map_err(io::Error::other)
+    }
+
+    fn side_effects(&mut self, change: u64) -> io::Result<Vec<SideEffect>> {
+        let all = self.trace.open().map_err(io::Error::other)?;
+        match coupled::of_change(&all, change) {
+            Some(bundle) => coupled::side_effects(&mut self.host, bundle),
+            None => Ok(Vec::new()),
+        }
     }
 
     fn undo(&mut self, change: u64) -> io::Result<End> {

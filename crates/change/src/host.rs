@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use linerate_linux::netns::NetNs;
 use linerate_linux::nic;
 
+use crate::coupled;
 use crate::entry::{Device, Key, Place};
+use crate::kernel::{Kernel, This};
 use crate::knob::Knob;
 use crate::persist::Files;
 use crate::world::World;
@@ -17,6 +19,7 @@ use crate::world::World;
 #[derive(Debug)]
 pub struct Host {
     netns: u64,
+    kernel: Box<dyn Kernel>,
 }
 
 impl Host {
@@ -25,14 +28,22 @@ impl Host {
     /// # Errors
     /// `/proc` is not mounted.
     pub fn here() -> io::Result<Self> {
+        Self::with(Box::new(This))
+    }
+
+    /// The same interfaces, with the files and drivers of `kernel`.
+    ///
+    /// # Errors
+    /// As [`Host::here`].
+    pub fn with(kernel: Box<dyn Kernel>) -> io::Result<Self> {
         let netns = NetNs::current()?.inode()?.into();
-        Ok(Self { netns })
+        Ok(Self { netns, kernel })
     }
 
     /// A setting of this namespace, or of the whole machine.
     #[must_use]
     pub fn key(&self, knob: &str) -> Key {
-        let place = match knob.starts_with("irq ") {
+        let place = match Knob::of(knob).is_some_and(Knob::is_of_the_machine) {
             true => Place::Host,
             false => Place::Namespace { netns: self.netns },
         };
@@ -56,6 +67,14 @@ impl Host {
         })
     }
 
+    /// The largest value that is worth trying: the driver's of a ring, one for each processor of queues, what the memory allows.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn most(&self, key: &Key) -> io::Result<Option<String>> {
+        knob(key)?.most(&*self.kernel, &name(key)?)
+    }
+
     fn is_here(&self, netns: u64) -> Result<(), String> {
         match netns == self.netns {
             true => Ok(()),
@@ -72,14 +91,24 @@ impl World for Host {
         if !key.is_volatile() {
             return Files::below(Path::new("/")).read(key);
         }
-        knob(key)?.read(&name(key)?)
+        match coupled::main_of(&key.knob) {
+            Some(main) => coupled::read(&*self.kernel, main, &name(key)?),
+            None => knob(key)?.read(&*self.kernel, &name(key)?),
+        }
     }
 
     fn write(&mut self, key: &Key, value: &str) -> io::Result<()> {
         if !key.is_volatile() {
             return Files::below(Path::new("/")).write(key, value);
         }
-        knob(key)?.write(&name(key)?, value)
+        match coupled::main_of(&key.knob) {
+            Some(_) => coupled::write(&*self.kernel, &name(key)?, value),
+            None => knob(key)?.write(&*self.kernel, &name(key)?, value),
+        }
+    }
+
+    fn coupled(&mut self, key: &Key) -> Option<Key> {
+        coupled::key_of(key)
     }
 
     fn run(&mut self, line: &str) -> io::Result<()> {

@@ -4,13 +4,14 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use linerate_linux::nic::{self, Parameters, feature};
-use linerate_linux::rtnl::Rtnl;
-use linerate_linux::{sysctl, sysfs};
+use linerate_linux::nic::{self, Parameters, energy, feature, flow_hash, receive_hash};
+use linerate_linux::rtnl::{Rtnl, RtnlError};
+use linerate_linux::{qdisc, sysctl};
 
-use crate::{files, parameters};
+use crate::kernel::Kernel;
+use crate::{bounds, files, governor, latency, parameters};
 
 /// A setting of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,16 @@ pub(crate) enum Knob<'a> {
     Parameters(Parameters, &'a str),
     /// A feature (`ethtool -K`).
     Feature(&'a str),
+    /// Energy-efficient Ethernet (`ethtool --set-eee … eee`).
+    EnergyEfficient,
+    /// The fields of a flow that are hashed (`ethtool -N … rx-flow-hash`).
+    FlowHash(&'a str),
+    /// The queue of each hash (`ethtool -X`).
+    Indirection,
+    /// The key of the hash (`ethtool -X … hkey`).
+    HashKey,
+    /// The root queueing discipline.
+    Qdisc,
     /// How many packets the interface's queue holds (`txqueuelen` of ip-link(8)).
     QueueLength,
     /// Bytes of the longest IP packet (`mtu` of ip-link(8)).
@@ -29,6 +40,10 @@ pub(crate) enum Knob<'a> {
     File(&'a str),
     /// The processors of an interrupt: `/proc/irq/N/smp_affinity_list`.
     Interrupt(u32),
+    /// How the frequency of the processors is chosen.
+    Governor,
+    /// How long a processor may need to wake up: `/dev/cpu_dma_latency`.
+    WakeUpTime,
 }
 
 impl<'a> Knob<'a> {
@@ -45,6 +60,9 @@ impl<'a> Knob<'a> {
             "sysfs" => files::is_known(rest).then_some(Self::File(rest)),
             "irq" => rest.parse().ok().map(Self::Interrupt),
             "ethtool" => Self::of_ethtool(rest),
+            "tc" => (rest == "qdisc root").then_some(Self::Qdisc),
+            "cpufreq" => (rest == "scaling_governor").then_some(Self::Governor),
+            "pm-qos" => (rest == "cpu_dma_latency").then_some(Self::WakeUpTime),
             _ => None,
         }
     }
@@ -56,75 +74,139 @@ impl<'a> Knob<'a> {
             "-C" => Parameters::Coalescing,
             "-G" => Parameters::Rings,
             "-L" => Parameters::Channels,
-            "-K" => return Some(Self::Feature(names)),
+            "-K" => return feature::is_name(names).then_some(Self::Feature(names)),
+            "-N" => {
+                let flow = names.strip_prefix("rx-flow-hash ")?;
+                return flow_hash::is_flow(flow).then_some(Self::FlowHash(flow));
+            }
+            "-X" if names == "indirection" => return Some(Self::Indirection),
+            "-X" if names == "hkey" => return Some(Self::HashKey),
+            "--set-eee" if names == "eee" => return Some(Self::EnergyEfficient),
             _ => return None,
         };
         let are_known = names.split(' ').all(|name| of.has(name));
         are_known.then_some(Self::Parameters(of, names))
     }
 
-    /// The value in force; `interface` where it is one's.
-    pub(crate) fn read(self, interface: &str) -> io::Result<String> {
+    /// Whether it is the machine's, whatever the namespace.
+    pub(crate) fn is_of_the_machine(self) -> bool {
         match self {
-            Self::Sysctl(name) => sysctl::read(name),
-            Self::Parameters(of, names) => parameters::read(of, names, interface),
-            Self::Feature(name) => feature::read(interface, name).map(|on| on_off(on).to_owned()),
+            Self::Sysctl(name) => sysctl::OF_THE_MACHINE.contains(&name),
+            Self::Interrupt(_) | Self::Governor | Self::WakeUpTime => true,
+            _ => false,
+        }
+    }
+
+    /// The value in force; `interface` where it is one's.
+    pub(crate) fn read(self, kernel: &dyn Kernel, interface: &str) -> io::Result<String> {
+        let card = || kernel.card(interface);
+        match self {
+            Self::Sysctl(name) => sysctl::of_file(&kernel.sysctl(name)?),
+            Self::Parameters(of, names) => parameters::read(of, names, &*card()?),
+            Self::Feature(name) => feature::read(&*card()?, name),
+            Self::EnergyEfficient => energy::read(&*card()?).map(|on| on_off(on).to_owned()),
+            Self::FlowHash(flow) => flow_hash::read(&*card()?, flow),
+            Self::Indirection => receive_hash::table(&*card()?),
+            Self::HashKey => receive_hash::key(&*card()?),
+            Self::Qdisc => qdisc::read(interface),
             Self::QueueLength => {
                 let length = nic::link(interface)?.tx_queue_length;
                 length
                     .map(|packets| packets.to_string())
                     .ok_or_else(|| invalid("not reported"))
             }
-            Self::Mtu => Ok(nic::link(interface)?.mtu_bytes.to_string()),
-            Self::File(name) => trimmed(&file(interface, name)?),
-            Self::Interrupt(number) => trimmed(&affinity(number)),
+            Self::Mtu => mtu(nic::link(interface)?.mtu_bytes).map(|bytes| bytes.to_string()),
+            Self::File(name) => trimmed(&kernel.interface(interface)?.join(name)),
+            Self::Interrupt(number) => trimmed(&kernel.file(&affinity(number))),
+            Self::Governor => governor::read(kernel),
+            Self::WakeUpTime => latency::read(&kernel.file(WAKE_UP_TIME)),
         }
     }
 
     /// Writes a value.
-    pub(crate) fn write(self, interface: &str, value: &str) -> io::Result<()> {
+    pub(crate) fn write(self, kernel: &dyn Kernel, interface: &str, value: &str) -> io::Result<()> {
+        let card = || kernel.card(interface);
         match self {
-            Self::Sysctl(name) => sysctl::write(name, value),
-            Self::Parameters(of, names) => parameters::write(of, names, interface, value),
-            Self::Feature(name) => feature::switch(interface, name, switched(value)?),
-            Self::QueueLength => {
-                let packets = value.parse().map_err(invalid)?;
-                let mut rtnl = Rtnl::open().map_err(io::Error::other)?;
+            Self::Sysctl(name) => fs::write(kernel.sysctl(name)?, value),
+            Self::Parameters(of, names) => parameters::write(of, names, &*card()?, value),
+            Self::Feature(name) => feature::write(&*card()?, name, value),
+            Self::EnergyEfficient => energy::write(&*card()?, switched(value)?),
+            Self::FlowHash(flow) => flow_hash::write(&*card()?, flow, value),
+            Self::Indirection => receive_hash::set_table(&*card()?, value),
+            Self::HashKey => receive_hash::set_key(&*card()?, value),
+            Self::Qdisc => qdisc::write(interface, value),
+            Self::QueueLength => linked(value, |rtnl, packets| {
                 rtnl.set_tx_queue_length(interface, packets)
-                    .map_err(io::Error::other)
-            }
+            }),
             Self::Mtu => {
-                let bytes = value.parse().map_err(invalid)?;
-                let mut rtnl = Rtnl::open().map_err(io::Error::other)?;
-                rtnl.set_mtu(interface, bytes).map_err(io::Error::other)
+                mtu(value.parse().map_err(invalid)?)?;
+                linked(value, |rtnl, bytes| rtnl.set_mtu(interface, bytes))
             }
-            Self::File(name) => fs::write(file(interface, name)?, value),
-            Self::Interrupt(number) => fs::write(affinity(number), value),
+            Self::File(name) => fs::write(kernel.interface(interface)?.join(name), value),
+            Self::Interrupt(number) => fs::write(kernel.file(&affinity(number)), value),
+            Self::Governor => governor::write(kernel, value),
+            Self::WakeUpTime => latency::write(&kernel.file(WAKE_UP_TIME), value),
+        }
+    }
+
+    /// The largest value that is worth trying, where the driver, the memory or the processors say one.
+    pub(crate) fn most(self, kernel: &dyn Kernel, interface: &str) -> io::Result<Option<String>> {
+        match self {
+            Self::Parameters(of, names) => {
+                let most = parameters::most(of, names, &*kernel.card(interface)?)?;
+                let is_channels = of == Parameters::Channels;
+                let processors = is_channels.then(|| bounds::processors(kernel));
+                let least = |most: &str| processors_at_most(most, processors.and_then(Result::ok));
+                Ok(most.as_deref().map(least))
+            }
+            Self::Sysctl(name) => bounds::of_sysctl(kernel, name),
+            Self::File(name) if name.ends_with("_cpus") => bounds::all_processors(kernel).map(Some),
+            Self::Interrupt(_) => {
+                let last = bounds::last_processor(kernel)?;
+                Ok(last.map(|number| number.to_string()))
+            }
+            _ => Ok(None),
         }
     }
 }
 
-fn file(interface: &str, name: &str) -> io::Result<PathBuf> {
-    let folder = sysfs::interface(interface).ok_or_else(|| {
-        io::Error::new(
-            io::ErrorKind::NotFound,
-            "/sys/class/net does not show the interfaces of this network namespace",
-        )
-    })?;
-    Ok(folder.join(name))
+/// A queue without a processor of its own is of no use.
+fn processors_at_most(most: &str, processors: Option<usize>) -> String {
+    let number = most.parse::<usize>().ok().zip(processors);
+    number.map_or_else(
+        || most.to_owned(),
+        |(most, processors)| most.min(processors).to_string(),
+    )
 }
 
-fn affinity(number: u32) -> PathBuf {
-    PathBuf::from(format!("/proc/irq/{number}/smp_affinity_list"))
+fn linked(
+    value: &str,
+    set: impl FnOnce(&mut Rtnl, u32) -> Result<(), RtnlError>,
+) -> io::Result<()> {
+    let number = value.parse().map_err(invalid)?;
+    let mut rtnl = Rtnl::open().map_err(io::Error::other)?;
+    set(&mut rtnl, number).map_err(io::Error::other)
 }
 
-fn trimmed(path: &Path) -> io::Result<String> {
+/// Below the least MTU of IPv6 an interface loses its addresses (RFC 8200 §5), and nothing puts them back.
+fn mtu(bytes: u32) -> io::Result<u32> {
+    match bytes >= 1280 {
+        true => Ok(bytes),
+        false => Err(invalid("an MTU below 1280 removes the addresses of IPv6")),
+    }
+}
+
+fn affinity(number: u32) -> String {
+    format!("/proc/irq/{number}/smp_affinity_list")
+}
+
+pub(crate) fn trimmed(path: &Path) -> io::Result<String> {
     Ok(fs::read_to_string(path)?.trim().to_owned())
 }
 
 /// Whether a setting of this name can be read, written and restored.
 pub(crate) fn is_knob(name: &str) -> bool {
-    Knob::of(name).is_some() || SOON.iter().any(|soon| name.starts_with(soon))
+    Knob::of(name).is_some()
 }
 
 pub(crate) fn on_off(on: bool) -> &'static str {
@@ -143,15 +225,7 @@ pub(crate) fn invalid(why: impl ToString) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why.to_string())
 }
 
-/// Named by commands; read and written in a further change.
-const SOON: [&str; 6] = [
-    "ethtool -X ",
-    "ethtool -N rx-flow-hash ",
-    "ethtool --set-eee eee",
-    "tc qdisc root",
-    "cpufreq scaling_governor",
-    "pm-qos cpu_dma_latency",
-];
+const WAKE_UP_TIME: &str = "/dev/cpu_dma_latency";
 
 #[cfg(test)]
 mod tests {

@@ -14,14 +14,19 @@
 #![forbid(unsafe_code)]
 
 mod apply;
+mod bounds;
 mod codec;
 mod command;
+mod coupled;
 mod entry;
 mod files;
+mod governor;
 mod hand;
 mod host;
 mod journal;
+mod kernel;
 mod knob;
+mod latency;
 mod lock;
 mod memory;
 mod open;
@@ -38,10 +43,12 @@ mod world;
 pub use apply::{Outcome, apply};
 pub use codec::{Contents, Tail, contents, line};
 pub use command::{command, undo};
+pub use coupled::SideEffect;
 pub use entry::{Change, Device, Entry, Key, Phase, Place, Undo};
 pub use hand::{Hand, Local};
 pub use host::Host;
 pub use journal::{Journal, JournalError, Trace};
+pub use kernel::Kernel;
 pub use lock::{Exclusive, Hold, Taken};
 pub use memory::Memory;
 pub use open::{Open, open, standing};

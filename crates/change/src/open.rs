@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::coupled;
 use crate::entry::{Entry, Key, Phase, Undo};
 use crate::owner::Owner;
 
@@ -88,13 +89,26 @@ fn step(all: &mut BTreeMap<u64, Open>, entry: &Entry) {
                 open.effective = Some(effective.clone());
             }
         }
-        Phase::Kept => {
-            if let Some(open) = all.get_mut(&entry.change) {
-                open.kept = true;
-            }
-        }
         Phase::Restored | Phase::Vanished => {
             all.remove(&entry.change);
+        }
+        Phase::Kept => kept(all, entry.change),
+    }
+}
+
+/// With a change also what changed together with it, in the same step.
+fn kept(all: &mut BTreeMap<u64, Open>, change: u64) {
+    let list: Vec<Open> = all.values().filter(|one| !one.kept).cloned().collect();
+    let Some(main) = list.iter().find(|one| one.change == change) else {
+        return;
+    };
+    let left = coupled::left(&list, &main.key.place).into_iter();
+    let left = left.filter(|bundle| coupled::has(bundle, &main.key.knob));
+    let of_change = coupled::of_change(&list, change).cloned();
+    let bundles = left.chain(of_change).map(|bundle| bundle.change);
+    for number in bundles.chain([change]) {
+        if let Some(one) = all.get_mut(&number) {
+            one.kept = true;
         }
     }
 }

@@ -4,14 +4,14 @@
 
 use std::io;
 
-use linerate_linux::nic::Parameters;
+use linerate_linux::nic::{Card, Parameters};
 
 use crate::knob::{invalid, on_off, switched};
 
 /// The values of `names`, in their order.
-pub(crate) fn read(of: Parameters, names: &str, interface: &str) -> io::Result<String> {
+pub(crate) fn read(of: Parameters, names: &str, card: &dyn Card) -> io::Result<String> {
     let names: Vec<&str> = names.split(' ').collect();
-    let values = of.read_all(interface, &names)?;
+    let values = of.read(card, &names)?;
     let shown = names
         .iter()
         .zip(values)
@@ -23,7 +23,7 @@ pub(crate) fn read(of: Parameters, names: &str, interface: &str) -> io::Result<S
 }
 
 /// Writes a value for each of `names`.
-pub(crate) fn write(of: Parameters, names: &str, interface: &str, value: &str) -> io::Result<()> {
+pub(crate) fn write(of: Parameters, names: &str, card: &dyn Card, value: &str) -> io::Result<()> {
     let (names, values): (Vec<&str>, Vec<&str>) =
         (names.split(' ').collect(), value.split(' ').collect());
     if names.len() != values.len() {
@@ -36,7 +36,16 @@ pub(crate) fn write(of: Parameters, names: &str, interface: &str, value: &str) -
         };
         Ok((*name, number))
     });
-    of.write_all(interface, &numbers.collect::<io::Result<Vec<_>>>()?)
+    of.write(card, &numbers.collect::<io::Result<Vec<_>>>()?)
+}
+
+/// The largest values of `names`, where each has one.
+pub(crate) fn most(of: Parameters, names: &str, card: &dyn Card) -> io::Result<Option<String>> {
+    let each = names.split(' ').map(|name| of.most(card, name));
+    let each: Vec<Option<u32>> = each.collect::<io::Result<_>>()?;
+    let each: Option<Vec<u32>> = each.into_iter().collect();
+    let shown = |all: Vec<u32>| all.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    Ok(each.map(shown))
 }
 
 /// `ethtool` shows these as on and off.

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use crate::coupled;
 use crate::entry::{Phase, Undo};
 use crate::journal::{JournalError, Trace};
 use crate::open::Open;
@@ -131,10 +132,16 @@ pub fn restore_one(
         return Ok(End::WasUndone);
     };
     let end = in_place(world, &open, false);
-    if end.is_closed() {
-        trace.step(change, Phase::Restored)?;
+    if !end.is_closed() {
+        return Ok(end);
     }
-    Ok(end)
+    trace.step(change, Phase::Restored)?;
+    let mut ends = vec![end];
+    for bundle in coupled::left(&trace.open()?, &open.key.place) {
+        ends.push(coupled::restore(trace, world, &bundle)?);
+    }
+    let failed = ends.iter().position(|end| !end.is_closed());
+    Ok(ends.swap_remove(failed.unwrap_or(0)))
 }
 
 fn undone(world: &mut impl World, open: &Open, boot_id: &str, force: bool) -> End {

@@ -96,7 +96,11 @@ impl Trace for Both {
 impl World for Both {
     fn read(&mut self, key: &Key) -> io::Result<String> {
         let machine = self.0.borrow();
-        machine.settings.get(&key.knob).cloned().ok_or_else(death)
+        let value = |knob| machine.settings.get(knob).cloned().ok_or_else(death);
+        match key.knob == COUPLED {
+            true => Ok(format!(r#"[["dragged","{}"]]"#, value("dragged")?)),
+            false => value(&key.knob),
+        }
     }
 
     /// What is named after it rounds to tens, what is not takes what it gets.
@@ -105,6 +109,15 @@ impl World for Both {
         if !machine.fate.lives() {
             return Err(death());
         }
+        if key.knob == COUPLED {
+            let all: Vec<(String, String)> = serde_json::from_str(value)?;
+            machine.settings.extend(all);
+            return machine.fate.lives().then_some(()).ok_or_else(death);
+        }
+        if key.knob == "drags" {
+            let reset = value.len().to_string();
+            machine.settings.insert("dragged".to_owned(), reset);
+        }
         let rounded = match key.knob.starts_with("rounds") {
             true => format!("{}0", &value[..value.len() - 1]),
             false => value.to_owned(),
@@ -112,6 +125,12 @@ impl World for Both {
         machine.settings.insert(key.knob.clone(), rounded);
         // The process may end when the kernel has the value and the program has no answer yet.
         machine.fate.lives().then_some(()).ok_or_else(death)
+    }
+
+    fn coupled(&mut self, key: &Key) -> Option<Key> {
+        let knob = (key.knob == "drags").then(|| COUPLED.to_owned())?;
+        let place = key.place.clone();
+        Some(Key { knob, place })
     }
 
     fn run(&mut self, _line: &str) -> io::Result<()> {
@@ -123,7 +142,9 @@ impl World for Both {
     }
 }
 
-const KNOBS: [&str; 3] = ["exact", "rounds", "rounds too"];
+/// Each write of `drags` resets `dragged`, also the one that undoes it.
+const KNOBS: [&str; 5] = ["exact", "rounds", "rounds too", "drags", "dragged"];
+const COUPLED: &str = "coupled drags";
 
 fn machine(dies_at: Option<usize>, torn: usize) -> (Both, Both) {
     let settings = KNOBS.map(|knob| (knob.to_owned(), "100".to_owned()));
@@ -345,6 +366,57 @@ fn a_file_is_restored_in_any_boot() {
     let ended = restore_kept(&mut trace, &mut world, "the next boot", false).unwrap();
     assert!(matches!(ended[0].end, End::Undone));
     assert_eq!(world.0.borrow().settings[FILE], "");
+}
+
+fn made(both: &mut Both, world: &mut Both, knob: &str, new: u16) -> u64 {
+    match apply(both, world, wanted(knob, new)) {
+        Ok(Outcome::Applied { change, .. }) => change,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_coupled_is_restored_with_its_change() {
+    let (mut trace, mut world) = machine(None, 0);
+    let change = made(&mut trace, &mut world, "drags", 500);
+    assert_eq!(world.0.borrow().settings["dragged"], "3");
+    let ended = restore_one(&mut trace, &mut world, change).unwrap();
+    assert!(ended.is_closed() && is_as_before(&world));
+    assert!(trace.open().unwrap().is_empty());
+}
+
+/// One change is undone, and what another one has set since is set again; its old value is not the first one.
+#[test]
+fn what_another_change_has_set_stays() {
+    let (mut trace, mut world) = machine(None, 0);
+    let first = made(&mut trace, &mut world, "drags", 500);
+    let second = made(&mut trace, &mut world, "dragged", 250);
+    let ended = restore_one(&mut trace, &mut world, first).unwrap();
+    assert!(ended.is_closed(), "{ended:?}");
+    let settings = world.0.borrow().settings.clone();
+    assert_eq!(
+        (settings["drags"].as_str(), settings["dragged"].as_str()),
+        ("100", "250")
+    );
+    assert_eq!(trace.open().unwrap().len(), 2);
+    let ended = restore_one(&mut trace, &mut world, second).unwrap();
+    assert!(ended.is_closed() && is_as_before(&world));
+    assert!(trace.open().unwrap().is_empty());
+}
+
+#[test]
+fn what_is_coupled_with_a_change_that_is_kept_is_not_restored() {
+    let (mut trace, mut world) = machine(None, 0);
+    let change = made(&mut trace, &mut world, "drags", 500);
+    assert_eq!(trace.open().unwrap().len(), 2);
+    trace.step(change, Phase::Kept).unwrap();
+    assert!(trace.open().unwrap().is_empty());
+    let first = made(&mut trace, &mut world, "drags", 4000);
+    let second = made(&mut trace, &mut world, "dragged", 250);
+    restore_one(&mut trace, &mut world, first).unwrap();
+    trace.step(second, Phase::Kept).unwrap();
+    assert!(trace.open().unwrap().is_empty());
+    assert_eq!(world.0.borrow().settings["dragged"], "250");
 }
 
 #[test]

@@ -25,6 +25,11 @@ pub trait World {
     /// It could not be started, or failed.
     fn run(&mut self, line: &str) -> io::Result<()>;
 
+    /// The key of what the kernel may change together with a setting; nothing where it changes alone.
+    fn coupled(&mut self, _key: &Key) -> Option<Key> {
+        None
+    }
+
     /// Whether what is at this place is reached from here and is still the same.
     ///
     /// # Errors

@@ -36,6 +36,7 @@ mod sign;
 mod source;
 mod symptom;
 mod table;
+mod tunable;
 mod vocabulary;
 mod words;
 
@@ -51,7 +52,7 @@ pub use message::{
 pub use mistake::{Mistake, Mistakes};
 pub use packed::{
     CAUSES, CIRCUMSTANCES, DRIVERS as EMBEDDED, KNOWN, LEARNT, MENTIONS, MESSAGES, Packed, RANGES,
-    REASONS, REGISTERS, REMEDIES, RULES, SYMPTOMS,
+    REASONS, REGISTERS, REMEDIES, RULES, SYMPTOMS, TUNABLES,
 };
 pub use parse::parse;
 pub use pattern::Pattern;
@@ -65,6 +66,10 @@ pub use symptom::{
     symptoms, symptoms_in,
 };
 pub use table::{Counter, Driver, Field};
+pub use tunable::{
+    Consent, Fields, Goal, Knobs, NotOn, Risk, Scope, Tunable, check_tunables, parse_tunables,
+    tunable_of, tunables,
+};
 pub use vocabulary::{Shared, Spoken, shared_with, spoken_in};
 pub use words::{Counts, Group, Reset, Stage, Unit, Width};
 

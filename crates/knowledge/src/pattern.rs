@@ -28,6 +28,12 @@ impl Pattern {
         &self.text
     }
 
+    /// The name with this number.
+    #[must_use]
+    pub fn with_number(&self, number: &str) -> String {
+        self.pieces.join(number)
+    }
+
     /// Whether the kernel's `name` matches.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {

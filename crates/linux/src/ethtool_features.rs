@@ -3,6 +3,7 @@
 
 use std::io;
 
+use crate::nic::Card as _;
 use crate::nic::ethtool::request::{self, Ethtool};
 
 /// An offload.

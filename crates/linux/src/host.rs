@@ -53,6 +53,12 @@ pub fn memory_bytes() -> Option<u64> {
         .checked_mul(1024)
 }
 
+/// Bytes of a page of memory.
+#[must_use]
+pub fn page_bytes() -> Option<u64> {
+    nic::page_bytes()
+}
+
 fn cpu_model() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     model_in(&text).or_else(|| line(Path::new("/proc/device-tree/model")))

@@ -42,6 +42,7 @@ pub mod port;
 pub mod proc;
 pub mod proc_kept;
 pub mod process;
+pub mod qdisc;
 pub mod random;
 pub mod rtnl;
 pub mod sandbox;

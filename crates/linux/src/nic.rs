@@ -24,12 +24,13 @@ pub use device::{DeviceMemory, device_memory};
 pub(crate) use ethtool::receive_queues;
 pub use ethtool::registers::{RegisterDump, register_dump};
 pub use ethtool::{
-    Parameters, bus, driver, ethtool_stats, feature, permanent_address, settings,
-    speed_bits_per_second,
+    Card, Ethtool, Parameters, bus, driver, energy, ethtool_stats, feature, flow_hash,
+    permanent_address, receive_hash, settings, speed_bits_per_second,
 };
 pub use link::{Link, link, list};
 pub use mdio::Phy;
 pub use window::Window;
+pub(crate) use window::page_bytes;
 
 /// Describes the interface called `name` as results do.
 ///

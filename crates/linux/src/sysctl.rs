@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Writes a setting.
 ///
@@ -20,7 +20,15 @@ pub fn write(name: &str, value: &str) -> io::Result<()> {
 /// # Errors
 /// Those of reading its file: `NotFound` for one that this kernel lacks.
 pub fn read(name: &str) -> io::Result<String> {
-    let text = fs::read_to_string(path(name)?)?;
+    of_file(&path(name)?)
+}
+
+/// What a file of a setting holds, in the same form.
+///
+/// # Errors
+/// Those of reading it.
+pub fn of_file(path: &Path) -> io::Result<String> {
+    let text = fs::read_to_string(path)?;
     Ok(text.split_ascii_whitespace().collect::<Vec<_>>().join(" "))
 }
 
@@ -40,7 +48,11 @@ pub const OF_THE_MACHINE: [&str; 3] = [
     "kernel.sched_autogroup_enabled",
 ];
 
-fn path(name: &str) -> io::Result<PathBuf> {
+/// Its file.
+///
+/// # Errors
+/// `InvalidInput` for a setting that is not known here.
+pub fn path(name: &str) -> io::Result<PathBuf> {
     if !is_known(name) {
         let what = format!("{name} is not a network setting");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));

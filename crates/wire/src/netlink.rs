@@ -10,4 +10,5 @@ pub mod link;
 pub mod message;
 pub mod order;
 pub mod qdisc;
+pub mod qdisc_words;
 pub mod qstats;

@@ -9,6 +9,7 @@ mod measurement;
 mod mechanism;
 mod persist;
 mod reach;
+mod set;
 mod stage;
 mod status;
 mod told;
@@ -30,21 +31,25 @@ use crate::store;
 
 /// Runs the command.
 pub(super) fn run(args: &TuneArgs, options: BTreeMap<String, String>) -> Exit {
-    let (flags, ended) = match args.action {
+    let (flags, ended) = match &args.action {
         None => return campaign::run(&args.campaign, options),
+        Some(TuneAction::Set { line, document }) => (
+            *document,
+            set::run(line).and_then(|changes| listed(changes, *document)),
+        ),
         Some(TuneAction::Status { document }) => (
-            document,
-            status::status().and_then(|changes| listed(changes, document)),
+            *document,
+            status::status().and_then(|changes| listed(changes, *document)),
         ),
         Some(TuneAction::Restore {
             force,
             kept,
             document,
         }) => (
-            document,
-            status::restored(force, kept).and_then(|changes| undone(changes, document)),
+            *document,
+            status::restored(*force, *kept).and_then(|changes| undone(changes, *document)),
         ),
-        Some(TuneAction::Persist { document }) => (document, persist::run(document)),
+        Some(TuneAction::Persist { document }) => (*document, persist::run(*document)),
     };
     match ended {
         Ok(exit) => exit,

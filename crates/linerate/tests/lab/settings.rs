@@ -26,18 +26,26 @@ pub(crate) const TESTS: &[Test] = &[
             )
         },
     ),
+    (
+        "a_queueing_discipline_is_replaced_and_restored",
+        |isolation| inside(isolation, a_queueing_discipline_is_replaced_and_restored),
+    ),
+    ("a_tree_of_disciplines_is_not_replaced", |isolation| {
+        inside(isolation, a_tree_of_disciplines_is_not_replaced)
+    }),
     ("what_another_program_changed_since_is_left", |isolation| {
         inside(isolation, what_another_program_changed_since_is_left)
     }),
 ];
 
 /// What a veth of any kernel since 5.15 has, and another value than the usual one.
-const SETTINGS: [(&str, &str); 6] = [
+const SETTINGS: [(&str, &str); 7] = [
     ("sysctl net.ipv4.tcp_rmem", "4096 65536 131072"),
     ("sysctl net.ipv4.tcp_congestion_control", "reno"),
     ("ethtool -K tcp-segmentation-offload", "off"),
     ("ethtool -K generic-receive-offload", "on"),
     ("ip link txqueuelen", "77"),
+    ("ip link mtu", "1400"),
     ("sysfs threaded", "1"),
 ];
 
@@ -92,7 +100,8 @@ fn each_setting_is_changed_and_restored(journal: &mut Journal, host: &mut Host) 
         ensure(is_either, || format!("{name}: {made:?}"))?;
         applied += usize::from(matches!(made, Applied::Applied { .. }));
     }
-    let open = journal.open()?;
+    let mut open = journal.open()?;
+    open.retain(|one| !one.key.knob.starts_with("coupled "));
     ensure(open.len() == applied, || format!("{open:?}"))?;
     let ended = undone(journal, host)?;
     ensure(ended.iter().all(|one| one.end.is_closed()), || {
@@ -160,6 +169,63 @@ fn what_another_program_changed_since_is_left(journal: &mut Journal, host: &mut 
     ensure(now == "4096 99999 199999", || now.clone())
 }
 
+/// From each to each: what was is there again, with all its options.
+fn a_queueing_discipline_is_replaced_and_restored(
+    journal: &mut Journal,
+    host: &mut Host,
+) -> Outcome {
+    let key = host.key_of(QDISC, INTERFACE)?;
+    let mut tried = Vec::new();
+    for before in DISCIPLINES {
+        if let Err(why) = host.write(&key, before) {
+            println!("skipped: {before}: {why}");
+            continue;
+        }
+        tried.push(before);
+        let old = host.read(&key)?;
+        for after in &tried {
+            let made = changed(journal, host, &key, after)?;
+            ensure(!matches!(made, Applied::Unreadable(_)), || {
+                format!("{before}: {made:?}")
+            })?;
+            let ended = undone(journal, host)?;
+            let is_closed = ended.iter().all(|one| one.end.is_closed());
+            let now = host.read(&key)?;
+            ensure(is_closed && now == old, || {
+                format!("{now} instead of {old}: {ended:?}")
+            })?;
+        }
+    }
+    let simple = ["default", "pfifo limit 16"];
+    ensure(simple.iter().all(|one| tried.contains(one)), || {
+        format!("{tried:?}")
+    })
+}
+
+fn a_tree_of_disciplines_is_not_replaced(journal: &mut Journal, host: &mut Host) -> Outcome {
+    let key = host.key_of(QDISC, INTERFACE)?;
+    for tree in [
+        &[
+            "qdisc replace dev eth0 root handle 1: tbf rate 1mbit burst 3000 limit 60000",
+            "qdisc add dev eth0 parent 1: pfifo",
+        ][..],
+        &["qdisc replace dev eth0 root handle 1: prio"],
+    ] {
+        // A kernel has only some kinds.
+        if let Err(why) = tree.iter().try_for_each(|words| run("tc", words)) {
+            println!("skipped: {tree:?}: {why:?}");
+            continue;
+        }
+        let made = changed(journal, host, &key, "pfifo limit 16")?;
+        let is_refused = matches!(made, Applied::Unreadable(_));
+        ensure(is_refused && journal.open()?.is_empty(), || {
+            format!("{tree:?}: {made:?}")
+        })?;
+        run("tc", "qdisc del dev eth0 root")?;
+    }
+    Ok(())
+}
+
 /// The same journal, of a process that has ended.
 fn dead(journal: &Journal, path: PathBuf) -> Result<Journal, Verdict> {
     let mut lines = String::new();
@@ -216,18 +282,37 @@ fn state(host: &mut Host, keys: &[Key]) -> Result<BTreeMap<String, String>, Verd
 }
 
 fn ip(words: &str) -> Outcome {
-    let ended = std::process::Command::new("ip")
+    run("ip", words)
+}
+
+fn run(program: &str, words: &str) -> Outcome {
+    let ended = std::process::Command::new(program)
         .args(words.split(' '))
         .output();
     match ended {
         Ok(ended) if ended.status.success() => Ok(()),
         Ok(ended) => Err(Verdict::Failed(format!(
-            "ip {words}: {}",
+            "{program} {words}: {}",
             String::from_utf8_lossy(&ended.stderr)
         ))),
-        Err(why) => Err(Verdict::Skipped(format!("ip: {why}"))),
+        Err(why) => Err(Verdict::Skipped(format!("{program}: {why}"))),
     }
 }
 
+/// Each kind, with a handle of a person's and the kernel's.
+const DISCIPLINES: [&str; 11] = [
+    "default",
+    "pfifo limit 16",
+    "bfifo limit 30000",
+    "fq flow_limit 50 maxrate 100mbit nopacing",
+    "handle 5: pfifo limit 7",
+    "handle 6: fq",
+    "fq_codel target 7ms flows 256 noecn",
+    "codel limit 100",
+    "tbf rate 100mbit burst 3000 limit 60000",
+    "tbf rate 4000000bit burst 5000 limit 9000",
+    "mq",
+];
+const QDISC: &str = "tc qdisc root";
 const INTERFACE: &str = "eth0";
 const BOOT: &str = "this boot";

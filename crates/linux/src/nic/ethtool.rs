@@ -12,9 +12,9 @@ mod strings;
 use std::io;
 
 pub use parameters::Parameters;
-pub(crate) use request::Ethtool;
+pub use request::{Card, Ethtool};
 use request::{command, get, text};
-pub use settings::feature;
+pub use settings::{energy, feature, flow_hash, receive_hash};
 pub(crate) use statistics::Statistics;
 
 /// The driver's name (`ethtool -i`): `veth`, `igb`, `fec`…
@@ -83,15 +83,15 @@ pub fn ethtool_stats(interface: &str) -> io::Result<Vec<(String, u64)>> {
 }
 
 /// `ETHTOOL_GLINKSETTINGS` (Linux 4.6): the first call returns the negated length of its bit maps.
-fn link_settings(ethtool: &Ethtool) -> io::Result<Vec<u8>> {
-    let request = ethtool.ask(ETHTOOL_GLINKSETTINGS, LINKSETTINGS_BYTES)?;
+fn link_settings(card: &dyn Card) -> io::Result<Vec<u8>> {
+    let request = card.ask(ETHTOOL_GLINKSETTINGS, LINKSETTINGS_BYTES)?;
     let words = (request[LINK_MODE_WORDS] as i8).unsigned_abs();
     let mut request = command(
         ETHTOOL_GLINKSETTINGS,
         LINKSETTINGS_BYTES + 3 * 4 * usize::from(words),
     );
     request[LINK_MODE_WORDS] = words;
-    ethtool.exchange(&mut request)?;
+    card.exchange(&mut request)?;
     Ok(request)
 }
 

@@ -90,7 +90,7 @@ impl Drop for Window {
     }
 }
 
-fn page_bytes() -> Option<u64> {
+pub(crate) fn page_bytes() -> Option<u64> {
     // SAFETY: a question without pointers.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     u64::try_from(bytes).ok().filter(|bytes| *bytes > 0)

@@ -33,16 +33,35 @@ pub fn replace(index: u32, discipline: Discipline) -> Order {
             token_bucket(rate_bytes_per_second, burst_bytes, limit_bytes),
         ),
     };
-    // struct tcmsg: family, index, handle, parent, info.
-    let header = [0, index, 0, ROOT, 0].map(u32::to_ne_bytes).concat();
-    Order::new(NEW, CREATE | REPLACE, &header)
-        .with(KIND, &terminated(kind))
-        .with(OPTIONS, &options)
+    root(index, 0, kind, &options)
+}
+
+/// Replaces the root queueing discipline of an interface. With the kind in force, only the options given are changed; with a
+/// handle of 0 the kernel chooses one.
+#[must_use]
+pub fn root(index: u32, handle: u32, kind: &str, options: &[u8]) -> Order {
+    let order = Order::new(NEW, CREATE | REPLACE, &header(index, handle));
+    let order = order.with(KIND, &terminated(kind));
+    match options.is_empty() {
+        true => order,
+        false => order.with(OPTIONS, options),
+    }
+}
+
+/// Removes the root queueing discipline of an interface: the kernel's own takes its place.
+#[must_use]
+pub fn remove(index: u32) -> Order {
+    Order::new(DELETE, 0, &header(index, 0))
+}
+
+/// struct tcmsg: family, index, handle, parent, info.
+fn header(index: u32, handle: u32) -> Vec<u8> {
+    [0, index, handle, ROOT, 0].map(u32::to_ne_bytes).concat()
 }
 
 /// `struct tc_tbf_qopt`: two `tc_ratespec`, limit, buffer, mtu. The buffer is a time in scheduler
 /// ticks of 64 ns; `TCA_TBF_BURST` gives it exactly, in bytes.
-fn token_bucket(rate: u32, burst: u32, limit: u32) -> Vec<u8> {
+pub(super) fn token_bucket(rate: u32, burst: u32, limit: u32) -> Vec<u8> {
     let ticks = u64::from(burst) * 1_000_000_000 / u64::from(rate.max(1)) / 64;
     let mut parameters = rate_specification(rate);
     parameters.extend([0; 12]);
@@ -63,6 +82,7 @@ fn rate_specification(rate: u32) -> Vec<u8> {
 }
 
 const NEW: u16 = 36;
+const DELETE: u16 = 37;
 /// `NLM_F_REPLACE`.
 const REPLACE: u16 = 0x100;
 const KIND: u16 = 1;

@@ -50,6 +50,29 @@ impl Qdisc {
     }
 }
 
+/// The options of an answer, in the form of its kind.
+#[must_use]
+pub fn options(payload: &[u8]) -> &[u8] {
+    let body = payload.get(HEADER_BYTES..).unwrap_or_default();
+    find(body, OPTIONS).unwrap_or_default()
+}
+
+/// Whether an answer has a table of sizes (`tc qdisc … stab`).
+#[must_use]
+pub fn has_size_table(payload: &[u8]) -> bool {
+    let body = payload.get(HEADER_BYTES..).unwrap_or_default();
+    find(body, SIZE_TABLE).is_some()
+}
+
+/// The kind of the request for the filters of a discipline; its answer is a dump.
+pub const GET_FILTERS: u16 = 46;
+
+/// Its payload.
+#[must_use]
+pub fn filters_request(index: u32, handle: u32) -> Vec<u8> {
+    [0, index, 0, handle, 0].map(u32::to_ne_bytes).concat()
+}
+
 /// Reads one answer; `None` if it is cut.
 #[must_use]
 pub fn parse(payload: &[u8]) -> Option<Qdisc> {
@@ -127,6 +150,8 @@ fn limit(kind: &str, options: &[u8]) -> Option<u32> {
 
 /// The parent of a root.
 pub const ROOT: u32 = u32::MAX;
+/// The parent of what receives (`ingress`, `clsact`).
+pub const INGRESS: u32 = 0xffff_fff1;
 /// `struct gnet_stats_queue`.
 const QUEUE_NAMES: [&str; 5] = ["qlen", "backlog", "drops", "requeues", "overlimits"];
 /// `struct tcmsg`: family, index, handle, parent, info.
@@ -134,6 +159,7 @@ const HEADER_BYTES: usize = 20;
 const KIND: u16 = 1;
 const OPTIONS: u16 = 2;
 const STATS2: u16 = 7;
+const SIZE_TABLE: u16 = 8;
 const BASIC: u16 = 1;
 const QUEUE: u16 = 3;
 const OWN: u16 = 4;

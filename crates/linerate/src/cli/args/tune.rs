@@ -83,6 +83,14 @@ pub(in crate::cli) enum TuneAction {
         #[command(flatten)]
         document: DocumentFlags,
     },
+    /// Make a change that `tune restore` undoes: a command line that sets something
+    #[command(hide = true)]
+    Set {
+        /// Such as 'ethtool -G eth0 rx 4096'
+        line: String,
+        #[command(flatten)]
+        document: DocumentFlags,
+    },
     /// Undo them, the last one first
     ///
     /// Writes the old value, and reads it back. A setting that another program has changed since is left

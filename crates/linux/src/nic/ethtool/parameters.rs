@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::request::{Ethtool, get, put};
+use super::request::{Card, get, put};
 
 /// A structure of 32-bit words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +23,8 @@ impl Parameters {
     ///
     /// # Errors
     /// EOPNOTSUPP if the driver has none of these, `InvalidInput` for another name.
-    pub fn read_all(self, interface: &str, names: &[&str]) -> io::Result<Vec<u32>> {
-        let answer = self.asked(&Ethtool::of(interface)?)?;
+    pub fn read(self, card: &dyn Card, names: &[&str]) -> io::Result<Vec<u32>> {
+        let answer = self.asked(card)?;
         let each = names.iter().map(|name| get(&answer, self.at(name)?));
         each.collect()
     }
@@ -33,19 +33,31 @@ impl Parameters {
     ///
     /// # Errors
     /// EPERM without CAP_NET_ADMIN, EINVAL out of range, EOPNOTSUPP if the driver has none of these.
-    pub fn write_all(self, interface: &str, values: &[(&str, u32)]) -> io::Result<()> {
-        let ethtool = Ethtool::of(interface)?;
-        let mut words = self.asked(&ethtool)?;
+    pub fn write(self, card: &dyn Card, values: &[(&str, u32)]) -> io::Result<()> {
+        let mut words = self.asked(card)?;
         for (name, value) in values {
             put(&mut words, self.at(name)?, *value);
         }
         // ETHTOOL_S… of each is the number after ETHTOOL_G….
         put(&mut words, 0, self.command() + 1);
-        ethtool.exchange(&mut words)
+        card.exchange(&mut words)
     }
 
-    fn asked(self, ethtool: &Ethtool) -> io::Result<Vec<u8>> {
-        ethtool.ask(self.command(), self.bytes())
+    /// The largest value of a word, where the structure has it: that of a ring, or of the number of channels.
+    ///
+    /// # Errors
+    /// As [`Parameters::read`].
+    pub fn most(self, card: &dyn Card, name: &str) -> io::Result<Option<u32>> {
+        let has_maxima = matches!(self, Self::Rings | Self::Channels);
+        match has_maxima {
+            // The four maxima are before the four values.
+            true => get(&self.asked(card)?, self.at(name)? - 16).map(Some),
+            false => self.at(name).map(|_| None),
+        }
+    }
+
+    fn asked(self, card: &dyn Card) -> io::Result<Vec<u8>> {
+        card.ask(self.command(), self.bytes())
     }
 
     const fn command(self) -> u32 {
@@ -104,12 +116,14 @@ impl Parameters {
 
 #[cfg(test)]
 mod tests {
+    use super::super::request::Ethtool;
     use super::*;
 
     #[test]
     fn the_loopback_has_none_and_a_wrong_name_is_reported() {
         for one in [Parameters::Pause, Parameters::Rings, Parameters::Channels] {
-            let error = one.read_all("lo", &["rx"]).unwrap_err();
+            let loopback = Ethtool::of("lo").unwrap();
+            let error = one.read(&loopback, &["rx"]).unwrap_err();
             assert_eq!(error.raw_os_error(), Some(libc::EOPNOTSUPP), "{one:?}");
         }
         let error = Parameters::Coalescing.at("usecs").unwrap_err();

@@ -3,8 +3,8 @@
 
 use std::io;
 
-use super::Ethtool;
 use super::request::{command, get, put};
+use super::{Card as _, Ethtool};
 use crate::nic::malformed;
 
 /// A driver's registers, in a layout that only the driver knows.

@@ -9,22 +9,47 @@ use rustix::net::{AddressFamily, SocketType};
 
 use crate::nic::{ioctl_name, malformed};
 
+/// Answers the requests of `SIOCETHTOOL`: the driver of an interface, or a model of one in tests.
+pub trait Card {
+    /// One request, which begins with its command and is answered in place.
+    ///
+    /// # Errors
+    /// Those of the driver: EOPNOTSUPP for a command that it does not have.
+    fn exchange(&self, request: &mut [u8]) -> io::Result<()>;
+
+    /// A command of `bytes`, answered.
+    ///
+    /// # Errors
+    /// As [`Card::exchange`].
+    fn ask(&self, number: u32, bytes: usize) -> io::Result<Vec<u8>> {
+        let mut request = command(number, bytes);
+        self.exchange(&mut request)?;
+        Ok(request)
+    }
+}
+
 /// Asks the driver of one interface, of the network namespace of the thread that made this.
 #[derive(Debug)]
-pub(crate) struct Ethtool {
+pub struct Ethtool {
     socket: OwnedFd,
     name: [libc::c_char; libc::IFNAMSIZ],
 }
 
 impl Ethtool {
-    pub(crate) fn of(interface: &str) -> io::Result<Self> {
+    /// The driver of this interface.
+    ///
+    /// # Errors
+    /// ENODEV for a name that is too long; those of socket(2).
+    pub fn of(interface: &str) -> io::Result<Self> {
         let socket = rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None)?;
         let name = ioctl_name(interface)?;
         Ok(Self { socket, name })
     }
+}
 
+impl Card for Ethtool {
     /// One `SIOCETHTOOL`. The commands used here write no more than the sizes that their callers allocate.
-    pub(crate) fn exchange(&self, request: &mut [u8]) -> io::Result<()> {
+    fn exchange(&self, request: &mut [u8]) -> io::Result<()> {
         let data = request.as_mut_ptr().cast();
         let mut call = libc::ifreq {
             ifr_name: self.name,
@@ -44,13 +69,6 @@ impl Ethtool {
         } else {
             Ok(())
         }
-    }
-
-    /// A command of `bytes`, answered.
-    pub(super) fn ask(&self, number: u32, bytes: usize) -> io::Result<Vec<u8>> {
-        let mut request = command(number, bytes);
-        self.exchange(&mut request)?;
-        Ok(request)
     }
 }
 

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Settings of an interface, in `ethtool`'s words. Commands that the driver refuses have no entry.
 
+pub mod energy;
 pub mod feature;
 mod features;
-mod flow_hash;
+pub mod flow_hash;
 mod identity;
 mod link;
 mod parameters;
 mod receive;
+pub mod receive_hash;
 
 use std::io;
 
-use super::Ethtool;
+use super::{Card, Ethtool};
 pub(super) use link::Link;
 
 /// Names and values, as the command prints them.
@@ -41,7 +43,7 @@ pub fn read(interface: &str) -> Vec<(&'static str, Values)> {
     answered.filter(|(_, values)| !values.is_empty()).collect()
 }
 
-type Command = fn(&Ethtool) -> io::Result<Values>;
+type Command = fn(&dyn Card) -> io::Result<Values>;
 
 fn pair(name: &str, value: impl Into<String>) -> (String, String) {
     (name.to_owned(), value.into())

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::request::{Ethtool, command, get, put};
+use super::request::{Card as _, Ethtool, command, get, put};
 use super::strings;
 
 /// The statistics of one interface, read again and again.

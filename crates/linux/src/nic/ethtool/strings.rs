@@ -4,14 +4,14 @@
 use std::io;
 
 use super::super::malformed;
-use super::request::{Ethtool, command, get, put, text};
+use super::request::{Card, command, get, put, text};
 
 /// The names of the set, in order.
-pub(super) fn names(ethtool: &Ethtool, set: u32, count: usize) -> io::Result<Vec<String>> {
+pub(super) fn names(card: &dyn Card, set: u32, count: usize) -> io::Result<Vec<String>> {
     let mut names = command(ETHTOOL_GSTRINGS, 12 + count * STRING_BYTES);
     put(&mut names, 4, set);
     put(&mut names, 8, count as u32);
-    ethtool.exchange(&mut names)?;
+    card.exchange(&mut names)?;
     // The driver may report another number by now.
     let count = count.min(get(&names, 8)? as usize);
     Ok(names[12..]
@@ -25,11 +25,11 @@ pub(super) fn names(ethtool: &Ethtool, set: u32, count: usize) -> io::Result<Vec
 ///
 /// # Errors
 /// `EOPNOTSUPP` if the driver does not have the set.
-pub(super) fn count(ethtool: &Ethtool, set: u32) -> io::Result<usize> {
+pub(super) fn count(card: &dyn Card, set: u32) -> io::Result<usize> {
     // struct ethtool_sset_info: cmd, reserved, sset_mask (64 bits), data[].
     let mut request = command(ETHTOOL_GSSET_INFO, 24);
     request[8..16].copy_from_slice(&(1_u64 << set).to_ne_bytes());
-    ethtool.exchange(&mut request)?;
+    card.exchange(&mut request)?;
     if request[8..16] == [0; 8] {
         return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
     }

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::super::request::{Ethtool, command, get, put};
+use super::super::request::{Card, command, get, put};
 use super::super::strings;
 use super::{Values, pair};
 
@@ -42,8 +42,8 @@ impl State {
 }
 
 /// Feature → on or off, `[fixed]` where the driver does not let it be switched, and what was requested where it differs.
-pub(super) fn all(ethtool: &Ethtool) -> io::Result<Values> {
-    let (names, request) = read(ethtool)?;
+pub(super) fn all(card: &dyn Card) -> io::Result<Values> {
+    let (names, request) = read(card)?;
     let mut features = Vec::new();
     for (bit, name) in names.into_iter().enumerate() {
         let state = state(&request, bit)?;
@@ -55,13 +55,13 @@ pub(super) fn all(ethtool: &Ethtool) -> io::Result<Values> {
 }
 
 /// The names by bit, and the answer.
-fn read(ethtool: &Ethtool) -> io::Result<(Vec<String>, Vec<u8>)> {
-    let count = strings::count(ethtool, ETH_SS_FEATURES)?;
-    let names = strings::names(ethtool, ETH_SS_FEATURES, count)?;
+fn read(card: &dyn Card) -> io::Result<(Vec<String>, Vec<u8>)> {
+    let count = strings::count(card, ETH_SS_FEATURES)?;
+    let names = strings::names(card, ETH_SS_FEATURES, count)?;
     let blocks = count.div_ceil(32);
     let mut request = command(ETHTOOL_GFEATURES, 8 + blocks * BLOCK_BYTES);
     put(&mut request, 4, blocks as u32);
-    ethtool.exchange(&mut request)?;
+    card.exchange(&mut request)?;
     Ok((names, request))
 }
 
@@ -92,22 +92,23 @@ fn values(features: &[(String, State)]) -> Values {
 
 /// Of each feature that `name` stands for, a group or one: its bit, and whether it is on and can be switched. And the
 /// number of all features.
-pub(super) fn bits(ethtool: &Ethtool, name: &str) -> io::Result<(Vec<Bit>, usize)> {
+pub(super) fn bits(card: &dyn Card, name: &str) -> io::Result<(Vec<Bit>, usize)> {
     let group = GROUPS.iter().find(|(long, _)| *long == name);
     let is_named = |found: &str| match group {
         Some((_, prefix)) => found == name || belongs(found, prefix),
         None => found == name,
     };
-    let (names, reply) = read(ethtool)?;
+    let (names, reply) = read(card)?;
     let named = names
         .iter()
         .enumerate()
         .filter(|(_, found)| is_named(found));
-    let bits = named.map(|(bit, _)| {
+    let bits = named.map(|(bit, name)| {
         let State {
             is_on, is_fixed, ..
         } = state(&reply, bit)?;
         Ok(Bit {
+            name: name.clone(),
             bit,
             is_on,
             is_fixed,
@@ -118,6 +119,7 @@ pub(super) fn bits(ethtool: &Ethtool, name: &str) -> io::Result<(Vec<Bit>, usize
 
 /// A feature.
 pub(super) struct Bit {
+    pub(super) name: String,
     pub(super) bit: usize,
     pub(super) is_on: bool,
     pub(super) is_fixed: bool,

@@ -3,13 +3,13 @@
 
 use std::io;
 
-use super::super::request::text;
-use super::super::{DRVINFO_BYTES, ETHTOOL_GDRVINFO, Ethtool};
+use super::super::request::{Card, text};
+use super::super::{DRVINFO_BYTES, ETHTOOL_GDRVINFO};
 use super::{Values, pair};
 
 /// The driver's identity. Empty fields are absent.
-pub(super) fn driver(ethtool: &Ethtool) -> io::Result<Values> {
-    let info = ethtool.ask(ETHTOOL_GDRVINFO, DRVINFO_BYTES)?;
+pub(super) fn driver(card: &dyn Card) -> io::Result<Values> {
+    let info = card.ask(ETHTOOL_GDRVINFO, DRVINFO_BYTES)?;
     let field = |name: &str, at: usize| pair(name, text(&info[at..at + 32]));
     let fields = [
         field("driver", 4),

@@ -5,7 +5,7 @@ use std::io;
 
 use linerate_wire::link_modes::{modes, negotiates, pause, ports, resolved_pause};
 
-use super::super::request::{Ethtool, get};
+use super::super::request::{Card, get};
 use super::super::{ETHTOOL_GSET, LINK_MODE_WORDS, LINKSETTINGS_BYTES, link_settings};
 use super::{Values, on_off, pair};
 
@@ -24,12 +24,12 @@ pub(in crate::nic::ethtool) struct Link {
 
 impl Link {
     /// `ETHTOOL_GLINKSETTINGS`, or what was before Linux 4.6.
-    pub(in crate::nic::ethtool) fn read(ethtool: &Ethtool) -> io::Result<Self> {
-        Self::new(ethtool).or_else(|_| Self::old(ethtool))
+    pub(in crate::nic::ethtool) fn read(card: &dyn Card) -> io::Result<Self> {
+        Self::new(card).or_else(|_| Self::old(card))
     }
 
-    fn new(ethtool: &Ethtool) -> io::Result<Self> {
-        let answer = link_settings(ethtool)?;
+    fn new(card: &dyn Card) -> io::Result<Self> {
+        let answer = link_settings(card)?;
         let words = usize::from(answer[LINK_MODE_WORDS]);
         let map = |number: usize| -> Vec<u32> {
             let at = LINKSETTINGS_BYTES + number * 4 * words;
@@ -49,8 +49,8 @@ impl Link {
     }
 
     /// `struct ethtool_cmd`.
-    fn old(ethtool: &Ethtool) -> io::Result<Self> {
-        let answer = ethtool.ask(ETHTOOL_GSET, 44)?;
+    fn old(card: &dyn Card) -> io::Result<Self> {
+        let answer = card.ask(ETHTOOL_GSET, 44)?;
         let half = |at: usize| u32::from(u16::from_ne_bytes([answer[at], answer[at + 1]]));
         let speed = half(12) | half(28) << 16;
         Ok(Self {
@@ -123,10 +123,10 @@ impl Link {
 }
 
 /// `ethtool X`.
-pub(super) fn settings(ethtool: &Ethtool) -> io::Result<Values> {
-    let mut values = Link::read(ethtool)?.values();
+pub(super) fn settings(card: &dyn Card) -> io::Result<Values> {
+    let mut values = Link::read(card)?.values();
     // struct ethtool_value: cmd, data.
-    if let Ok(answer) = ethtool.ask(ETHTOOL_GLINK, 8) {
+    if let Ok(answer) = card.ask(ETHTOOL_GLINK, 8) {
         values.push(pair("Link detected", yes_no(get(&answer, 4)? != 0)));
     }
     Ok(values)
@@ -134,8 +134,8 @@ pub(super) fn settings(ethtool: &Ethtool) -> io::Result<Values> {
 
 /// `ethtool --show-eee X`. struct ethtool_eee: cmd, supported, advertised, lp_advertised, eee_active, eee_enabled,
 /// tx_lpi_enabled, tx_lpi_timer, reserved.
-pub(super) fn energy_efficient(ethtool: &Ethtool) -> io::Result<Values> {
-    let answer = ethtool.ask(ETHTOOL_GEEE, 40)?;
+pub(super) fn energy_efficient(card: &dyn Card) -> io::Result<Values> {
+    let answer = card.ask(ETHTOOL_GEEE, 40)?;
     let word = |at: usize| get(&answer, 4 * at);
     let status = match (word(1)?, word(5)?, word(4)?) {
         (0, ..) => "not supported",

@@ -3,22 +3,20 @@
 
 use std::io;
 
-use super::super::request::{Ethtool, get};
+use super::super::request::{Card, get};
 use super::link::Link;
 use super::{Values, on_off, pair};
 
 /// `-a`: struct ethtool_pauseparam: cmd, autoneg, rx_pause, tx_pause.
-pub(super) fn pause(ethtool: &Ethtool) -> io::Result<Values> {
-    let answer = ethtool.ask(ETHTOOL_GPAUSEPARAM, 16)?;
+pub(super) fn pause(card: &dyn Card) -> io::Result<Values> {
+    let answer = card.ask(ETHTOOL_GPAUSEPARAM, 16)?;
     let word = |at: usize| get(&answer, 4 * at).map(|word| on_off(word != 0));
     let mut values = vec![
         pair("Autonegotiate", word(1)?),
         pair("RX", word(2)?),
         pair("TX", word(3)?),
     ];
-    let resolved = Link::read(ethtool)
-        .ok()
-        .and_then(|link| link.resolved_pause());
+    let resolved = Link::read(card).ok().and_then(|link| link.resolved_pause());
     if let Some((obeys, sends)) = resolved {
         values.push(pair("RX negotiated", on_off(obeys)));
         values.push(pair("TX negotiated", on_off(sends)));
@@ -27,24 +25,24 @@ pub(super) fn pause(ethtool: &Ethtool) -> io::Result<Values> {
 }
 
 /// `-g`: struct ethtool_ringparam: cmd, four maxima, four current lengths. Rings with a maximum of 0 are absent.
-pub(super) fn rings(ethtool: &Ethtool) -> io::Result<Values> {
+pub(super) fn rings(card: &dyn Card) -> io::Result<Values> {
     limits(
-        &ethtool.ask(ETHTOOL_GRINGPARAM, 36)?,
+        &card.ask(ETHTOOL_GRINGPARAM, 36)?,
         ["RX", "RX Mini", "RX Jumbo", "TX"],
     )
 }
 
 /// `-l`: struct ethtool_channels: the same of channels.
-pub(super) fn channels(ethtool: &Ethtool) -> io::Result<Values> {
+pub(super) fn channels(card: &dyn Card) -> io::Result<Values> {
     limits(
-        &ethtool.ask(ETHTOOL_GCHANNELS, 36)?,
+        &card.ask(ETHTOOL_GCHANNELS, 36)?,
         ["RX", "TX", "Other", "Combined"],
     )
 }
 
 /// `-c`: struct ethtool_coalesce. Drivers leave unknown values 0: zeros are absent, except the common ones.
-pub(super) fn coalescing(ethtool: &Ethtool) -> io::Result<Values> {
-    let answer = ethtool.ask(ETHTOOL_GCOALESCE, 4 * (COALESCING.len() + 1))?;
+pub(super) fn coalescing(card: &dyn Card) -> io::Result<Values> {
+    let answer = card.ask(ETHTOOL_GCOALESCE, 4 * (COALESCING.len() + 1))?;
     let mut values = Vec::new();
     for (name, at) in COALESCING.iter().zip(1..) {
         let value = get(&answer, 4 * at)?;

@@ -6,15 +6,15 @@ use std::io;
 
 use linerate_model::order::Gather as _;
 
-use super::super::request::{Ethtool, command, get, put};
+use super::super::request::{Card, command, get, put};
 use super::{Values, pair};
 
 /// The number of receive queues, the size of the indirection table, and the queues in it. The hash key is omitted.
-pub(super) fn indirection(ethtool: &Ethtool) -> io::Result<Values> {
+pub(super) fn indirection(card: &dyn Card) -> io::Result<Values> {
     // struct ethtool_rxnfc: cmd, flow_type, data (64 bits), …
-    let answer = ethtool.ask(ETHTOOL_GRXRINGS, RXNFC_BYTES)?;
+    let answer = card.ask(ETHTOOL_GRXRINGS, RXNFC_BYTES)?;
     let mut values = vec![pair("queues", get(&answer, 8)?.to_string())];
-    if let Ok(table) = table(ethtool) {
+    if let Ok(table) = table(card) {
         let used: BTreeSet<_> = table.iter().gather();
         let used: Vec<_> = used.into_iter().map(u32::to_string).collect();
         values.push(pair("indirection.size", table.len().to_string()));
@@ -24,11 +24,11 @@ pub(super) fn indirection(ethtool: &Ethtool) -> io::Result<Values> {
 }
 
 /// struct ethtool_rxfh_indir: cmd, size, ring_index[]. With size 0 the driver returns the size of its table.
-fn table(ethtool: &Ethtool) -> io::Result<Vec<u32>> {
-    let size = get(&ethtool.ask(ETHTOOL_GRXFHINDIR, 8)?, 4)?.min(MOST_ENTRIES);
+fn table(card: &dyn Card) -> io::Result<Vec<u32>> {
+    let size = get(&card.ask(ETHTOOL_GRXFHINDIR, 8)?, 4)?.min(MOST_ENTRIES);
     let mut request = command(ETHTOOL_GRXFHINDIR, 8 + 4 * size as usize);
     put(&mut request, 4, size);
-    ethtool.exchange(&mut request)?;
+    card.exchange(&mut request)?;
     (0..size as usize)
         .map(|entry| get(&request, 8 + 4 * entry))
         .collect()
