@@ -35,6 +35,12 @@ pub struct Open {
 }
 
 impl Open {
+    /// Whether it only records what the kernel changes together with another change.
+    #[must_use]
+    pub fn is_coupled(&self) -> bool {
+        coupled::main_of(&self.key.knob).is_some()
+    }
+
     /// Whether it may be in force in the boot with this id: a command of the user may outlive a boot, and a file does.
     #[must_use]
     pub fn outlives(&self, boot_id: &str) -> bool {

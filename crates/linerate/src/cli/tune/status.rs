@@ -23,14 +23,19 @@ pub(super) fn status() -> Result<Vec<SettingChange>, Failure> {
         };
         change(one, state, reason)
     };
-    Ok(contents(&journal()?)?.iter().map(row).collect())
+    let all = contents(&journal()?)?;
+    // It is restored with its change.
+    let own = all.iter().filter(|one| !one.is_coupled());
+    Ok(own.map(row).collect())
 }
 
 /// Changes of settings that were kept, and the values in force are still those.
 pub(super) fn kept() -> Result<Vec<Open>, Failure> {
     let mut host = host()?;
     let mut all = contents(&journal()?)?;
-    all.retain(|one| one.kept && of_kept(&mut host, one).0 == ChangeState::Kept);
+    all.retain(|one| {
+        one.kept && !one.is_coupled() && of_kept(&mut host, one).0 == ChangeState::Kept
+    });
     Ok(all)
 }
 
@@ -79,7 +84,10 @@ pub(super) fn restored(force: bool, kept: bool) -> Result<Vec<SettingChange>, Fa
         false => restore(&mut journal, &mut host, &boot, force),
     };
     let ended = ended.map_err(|error| Failure::measuring("restore", error))?;
-    Ok(ended.iter().map(|one| of_end(one, &boot)).collect())
+    let told = ended
+        .iter()
+        .filter(|one| !(one.open.is_coupled() && one.end.is_closed()));
+    Ok(told.map(|one| of_end(one, &boot)).collect())
 }
 
 fn host() -> Result<Host, Failure> {
