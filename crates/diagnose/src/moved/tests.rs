@@ -86,7 +86,7 @@ fn what_changed_is_not_a_fact_and_the_rest_is() {
     assert_eq!(of("net.ipv4.tcp_rmem"), [false, false]);
     assert_eq!(of("net.ipv4.tcp_wmem"), [true, true]);
     assert_eq!(facts.run.moved, record.run.moved);
-    let mut warm = record.clone();
+    let mut warm = record;
     warm.run
         .moved
         .iter_mut()

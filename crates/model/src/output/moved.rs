@@ -65,7 +65,7 @@ impl Moved {
     pub fn sentence(&self) -> String {
         let owner = match (&self.owner, self.kind) {
             (Some(owner), _) => format!("; likely {owner}"),
-            (None, MovedKind::Setting) => "; no known program runs that writes it".to_owned(),
+            (None, MovedKind::Setting) => "; by an unknown program".to_owned(),
             (None, _) => String::new(),
         };
         let (before, after) = (shown(&self.before), shown(&self.after));
@@ -141,11 +141,7 @@ mod tests {
             after: "1".repeat(200),
             ..Moved::default()
         };
-        assert!(
-            moved
-                .sentence()
-                .ends_with("no known program runs that writes it")
-        );
+        assert!(moved.sentence().ends_with("; by an unknown program"));
         moved.owner = Some("tuned".to_owned());
         let sentence = moved.sentence();
         assert!(sentence.starts_with("vm.swappiness changed from 60 to 111"));
