@@ -95,6 +95,7 @@ pub(super) fn causes(output: &Output) -> Vec<Block> {
     let title = std::iter::once(ends::block(output));
     title
         .chain(conclusions::invalid(output))
+        .chain(moved::all(output))
         .chain(ledger)
         .chain(findings::blocks(output))
         .collect()
