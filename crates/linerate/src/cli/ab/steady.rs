@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use linerate_diagnose::moved::{owner, running};
+use linerate_model::credible::MOVED_MOST;
 use linerate_model::output::{Moved, MovedKind};
 use linerate_model::run::Run;
 use linerate_model::setting::Setting;
@@ -37,7 +38,7 @@ impl Steady {
             self.first = [None, None];
         }
         ran.unusable = ran.unusable.take().or(reason);
-        let room = MOST_MOVED.saturating_sub(self.returned);
+        let room = MOVED_MOST.saturating_sub(self.returned);
         let moved: Vec<Moved> = within.into_iter().chain(between).take(room).collect();
         self.returned += moved.len();
         moved
@@ -72,8 +73,6 @@ fn reason(moved: &[Moved], when: &str) -> Option<String> {
     Some(format!("{when} {first}{more}"))
 }
 
-/// Of all runs, for the document.
-const MOST_MOVED: usize = 256;
 const DURING: &str = "during the run";
 const BETWEEN: &str = "between two runs of the same configuration";
 

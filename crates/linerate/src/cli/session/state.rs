@@ -2,6 +2,7 @@
 //! The state of both hosts over the tests of a run, and what has changed in it.
 
 use linerate_endpoint::KnownState;
+use linerate_model::credible::{self, MOVED_MOST};
 use linerate_model::output::{Moved, Role};
 use linerate_model::setting::Setting;
 use linerate_model::state::StateVector;
@@ -26,6 +27,8 @@ impl State {
     /// The state after a test, with the programs that may have changed it, which are stored.
     pub(super) fn update(&mut self, settings: &[Setting], store: &mut Store) {
         let mut moved = self.vector.update(settings);
+        // The other end is not trusted.
+        credible::moved(&mut moved);
         moved.truncate(self.room);
         self.room -= moved.len();
         self.moved.extend(moved);
@@ -56,12 +59,10 @@ impl Default for State {
         Self {
             vector: StateVector::default(),
             moved: Vec::new(),
-            room: MOST_MOVED,
+            room: MOVED_MOST,
         }
     }
 }
 
-/// Of one run: a profile of tuned changes some dozens.
-const MOST_MOVED: usize = 256;
 /// Running programs that change settings, by the command that lists them.
 const PROGRAMS: &str = "ps -eo comm";
