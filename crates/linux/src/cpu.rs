@@ -313,6 +313,9 @@ mod tests {
         assert!((load.softirq - 20.0 / 110.0).abs() < 1e-9, "{load:?}");
         assert_eq!(load.busiest_cpu, 1.0);
         assert_eq!(after.load_since(&after), None);
+        let (cpu, load) = after.busiest_since(&before).unwrap();
+        assert!(cpu == 0 && (load - 1.0).abs() < 1e-9, "{cpu}: {load}");
+        assert_eq!(after.busiest_since(&after), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The frequency of a processor that is busy, first and last during a test. That of an idle one means nothing.
+//! The frequencies of processors while they are busy, first and last during a test. That of an idle one means nothing, and
+//! two processors of one machine may differ.
 
 use linerate_linux::cpu::SystemTimes;
 use linerate_linux::setup::state::frequency_khz;
@@ -11,8 +12,15 @@ use linerate_model::state::{BUSY_AFTER, BUSY_BEFORE, BUSY_CLOCK};
 #[derive(Debug, Default)]
 pub(super) struct BusyClock {
     times: Option<SystemTimes>,
-    first_khz: Option<u64>,
-    last_khz: Option<u64>,
+    seen: Vec<Seen>,
+}
+
+/// A processor, and its frequency when it was first and last seen busy.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    cpu: usize,
+    first_khz: u64,
+    last_khz: u64,
 }
 
 impl BusyClock {
@@ -22,7 +30,7 @@ impl BusyClock {
         let has_frequency = frequency_khz(0).is_some();
         *self = Self {
             times: has_frequency.then(|| SystemTimes::read().ok()).flatten(),
-            ..Self::default()
+            seen: Vec::new(),
         };
     }
 
@@ -30,23 +38,34 @@ impl BusyClock {
     pub(super) fn look(&mut self) {
         let Some(before) = &self.times else { return };
         let Ok(now) = SystemTimes::read() else { return };
-        let khz = now
-            .busiest_since(before)
-            .filter(|(_, busy_ratio)| *busy_ratio >= BUSY_RATIO)
-            .and_then(|(cpu, _)| frequency_khz(cpu));
-        self.note(khz);
+        let busiest = now.busiest_since(before);
+        let busy = busiest.filter(|(_, load)| *load >= BUSY_RATIO);
+        if let Some((cpu, khz)) = busy.and_then(|(cpu, _)| Some((cpu, frequency_khz(cpu)?))) {
+            self.note(cpu, khz);
+        }
         self.times = Some(now);
     }
 
-    fn note(&mut self, khz: Option<u64>) {
-        self.first_khz = self.first_khz.or(khz);
-        self.last_khz = khz.or(self.last_khz);
+    fn note(&mut self, cpu: usize, khz: u64) {
+        match self.seen.iter_mut().find(|one| one.cpu == cpu) {
+            Some(seen) => seen.last_khz = khz,
+            None => self.seen.push(Seen {
+                cpu,
+                first_khz: khz,
+                last_khz: khz,
+            }),
+        }
     }
 
-    /// Both, where two were read.
+    /// Both of the processor that lost most, if any was busy.
     pub(super) fn setting(&self) -> Option<Setting> {
-        let (first, last) = self.first_khz.zip(self.last_khz)?;
-        let values = [(BUSY_BEFORE, first), (BUSY_AFTER, last)];
+        let kept = |one: &Seen| one.last_khz as f64 / one.first_khz.max(1) as f64;
+        let seen = self.seen.iter();
+        let slowest = seen.min_by(|one, other| kept(one).total_cmp(&kept(other)))?;
+        let values = [
+            (BUSY_BEFORE, slowest.first_khz),
+            (BUSY_AFTER, slowest.last_khz),
+        ];
         let values = values.map(|(name, khz)| (name.to_owned(), khz.to_string()));
         Some(Setting {
             source: BUSY_CLOCK.to_owned(),
@@ -64,21 +83,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_and_the_last_frequency_of_a_busy_processor() {
+    fn a_processor_is_compared_with_itself() {
         let mut clock = BusyClock::default();
-        assert_eq!(clock.setting(), None, "never busy");
-        for khz in [
-            None,
-            Some(4_000_000),
-            Some(3_900_000),
-            None,
-            Some(2_000_000),
-            None,
-        ] {
-            clock.note(khz);
+        assert_eq!(clock.setting(), None, "none was busy");
+        let (big, little) = (4, 0);
+        for (cpu, khz) in [(big, 2_400_000), (little, 1_800_000), (big, 2_300_000)] {
+            clock.note(cpu, khz);
         }
-        let values = clock.setting().unwrap().values;
-        assert_eq!(values[BUSY_BEFORE], "4000000");
-        assert_eq!(values[BUSY_AFTER], "2000000");
+        let of = |clock: &BusyClock| {
+            let values = clock.setting().unwrap().values;
+            [BUSY_BEFORE, BUSY_AFTER].map(|name| values[name].clone())
+        };
+        assert_eq!(of(&clock), ["2400000", "2300000"]);
+        clock.note(little, 900_000);
+        assert_eq!(of(&clock), ["1800000", "900000"]);
     }
 }
