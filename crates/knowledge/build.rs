@@ -44,7 +44,14 @@ fn main() -> io::Result<()> {
     ] {
         index += &pack(room, &texts::files(&knowledge.join(room), "toml")?, &out)?;
     }
-    for single in ["circumstances", "ranges", "reasons", "remedies", "symptoms"] {
+    for single in [
+        "circumstances",
+        "owners",
+        "ranges",
+        "reasons",
+        "remedies",
+        "symptoms",
+    ] {
         index += &pack(single, &[knowledge.join(format!("{single}.toml"))], &out)?;
     }
     let learnt = out.join("learnt.txt");

@@ -45,7 +45,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     println!(
         "{} driver tables, {} register maps, {rules} rules, {reasons} drop reasons, {} causes, {} messages, {} known faults, {} \
-         symptoms, {} circumstances, {} remedies, {} ranges, {tunables} tunables, {} mistakes",
+         symptoms, {} circumstances, {} remedies, {} ranges, {} owners, {tunables} tunables, {} mistakes",
         tables.len(),
         maps.len(),
         weighed.causes.len(),
@@ -55,6 +55,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         weighed.circumstances.len(),
         weighed.remedies.len(),
         weighed.ranges,
+        weighed.owners,
         found.len()
     );
     Ok(found.is_empty() && !tables.is_empty() && rules > 0 && tunables > 0)
@@ -80,6 +81,7 @@ struct Weighed {
     /// What finds facts in a text.
     readers: String,
     ranges: usize,
+    owners: usize,
     found: Vec<Mistake>,
 }
 
@@ -110,6 +112,10 @@ impl Weighed {
         let ranges = knowledge::parse_ranges(RANGES, &fs::read_to_string(root.join(RANGES))?);
         match ranges {
             Ok(ranges) => all.ranges = ranges.len(),
+            Err(mistakes) => all.found.extend(mistakes),
+        }
+        match knowledge::parse_owners(OWNERS, &fs::read_to_string(root.join(OWNERS))?) {
+            Ok(owners) => all.owners = owners.len(),
             Err(mistakes) => all.found.extend(mistakes),
         }
         Ok(all)
@@ -321,6 +327,7 @@ const CAUSES: &str = "knowledge/causes";
 const MESSAGES: &str = "knowledge/messages";
 const KNOWN: &str = "knowledge/known";
 const RANGES: &str = "knowledge/ranges.toml";
+const OWNERS: &str = "knowledge/owners.toml";
 const SYMPTOMS: &str = "knowledge/symptoms.toml";
 const CIRCUMSTANCES: &str = "knowledge/circumstances.toml";
 const REMEDIES: &str = "knowledge/remedies.toml";

@@ -2,7 +2,7 @@
 //! Record → ledger, facts, findings, and what to run next.
 
 use linerate_model::output::{
-    CannotTell, Fact, Finding, ForwardResult, Knee, LedgerEntry, Output, Trial, Verdict,
+    CannotTell, Fact, Finding, ForwardResult, Knee, LedgerEntry, Moved, Output, Trial, Verdict,
 };
 
 use crate::collect;
@@ -11,6 +11,7 @@ use crate::evidence::Evidence;
 use crate::facts::Facts;
 use crate::ledger;
 use crate::limit::Limits;
+use crate::moved;
 use crate::rules::{self, Rule};
 use linerate_model::record::Record;
 
@@ -25,6 +26,8 @@ pub struct Explanation {
     pub knees: Vec<Knee>,
     /// What limits each direction; of a `check` only.
     pub verdicts: Vec<Verdict>,
+    /// What was not the same before and after a test, with its likely owner.
+    pub moved: Vec<Moved>,
     /// How a device in the middle forwards.
     pub device_setup: Vec<String>,
     /// Causes, what explains most first.
@@ -38,6 +41,19 @@ pub struct Explanation {
 /// Explains a record by `rules`.
 #[must_use]
 pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
+    let moved = moved::named(&record.run);
+    let certain = moved::without(record);
+    let mut explanation = of_certain(certain.as_ref().unwrap_or(record), rules);
+    let commands = moved::watch_commands(&moved);
+    extend_new(&mut explanation.next_commands, commands);
+    Explanation {
+        moved,
+        ..explanation
+    }
+}
+
+/// From a record of which every setting was the same during all tests.
+fn of_certain(record: &Record, rules: &[Rule]) -> Explanation {
     let evidence = Evidence::of(record);
     let ledger = ledger::of(&evidence);
     let facts = Facts::of(&evidence, &ledger);
@@ -66,6 +82,7 @@ pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
     Explanation {
         knees: limits.knees(),
         verdicts,
+        moved: Vec::new(),
         device_setup: setup::of(record),
         ledger,
         facts: facts.into_list(),
@@ -79,6 +96,7 @@ impl Explanation {
     /// Adds what was concluded to a document; with every fact, if asked.
     pub fn add_to(self, output: &mut Output, facts: bool) {
         output.explained = true;
+        output.moved = self.moved;
         output.knees.extend(self.knees);
         output.verdicts.extend(self.verdicts);
         output.ledger.extend(self.ledger);

@@ -30,6 +30,7 @@ mod fixtures;
 pub mod glance;
 pub mod ledger;
 pub mod limit;
+pub mod moved;
 pub mod rules;
 pub mod viewpoint;
 pub mod weigh;

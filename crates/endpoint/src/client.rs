@@ -151,7 +151,8 @@ impl<'a> Client<'a> {
         session.limit_results(request::results_bytes(plan, &config));
         let control = Control::new(stream, session)
             .map_err(|error| Failure::measuring("use the control connection", error))?;
-        let sampler = Sampler::of(local, server, sockets, Audience::User);
+        let mut sampler = Sampler::of(local, server, sockets, Audience::User);
+        sampler.watch_state(plan.state.map(|known| known.local));
         Ok(Self {
             plan,
             load,

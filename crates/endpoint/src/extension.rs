@@ -36,6 +36,8 @@ pub struct Request {
     pub control_ns: u64,
     /// The server sends the settings of its host.
     pub settings: bool,
+    /// The digest of the server's state that the client knows: at the end the server sends its state if it has changed.
+    pub state: Option<u64>,
     /// How the server is to send: `auto`, `plain`, `mmsg`, `gso`, `copy`, `zerocopy`, `sendfile`.
     pub tx_mode: IoMode,
     /// How the server is to receive: `auto`, `plain`, `mmsg`, `gro`, `copy`, `trunc`.
@@ -62,6 +64,7 @@ impl Default for Request {
             blocks: None,
             control_ns: 0,
             settings: false,
+            state: None,
             tx_mode: IoMode::Auto,
             rx_mode: IoMode::Auto,
             burst: None,
@@ -116,6 +119,11 @@ pub enum Message {
     },
     /// Settings of this end.
     Settings {
+        /// One a source.
+        settings: Vec<Setting>,
+    },
+    /// The state of this end after the test, if it is not the one that the client knows: settings, clocks, temperatures.
+    State {
         /// One a source.
         settings: Vec<Setting>,
     },
@@ -186,7 +194,18 @@ impl Message {
     }
 
     /// Packs settings into one message that a client accepts; a source too long for it is left out.
-    pub fn of_settings(mut settings: Vec<Setting>) -> Self {
+    pub fn of_settings(settings: Vec<Setting>) -> Self {
+        let settings = Self::fitting(settings);
+        Self::Settings { settings }
+    }
+
+    /// Packs the state into one message that a client accepts.
+    pub fn of_state(state: Vec<Setting>) -> Self {
+        let settings = Self::fitting(state);
+        Self::State { settings }
+    }
+
+    fn fitting(mut settings: Vec<Setting>) -> Vec<Setting> {
         let mut room = MESSAGE_BYTES;
         settings.retain(|setting| {
             let alone = Self::Settings {
@@ -197,7 +216,7 @@ impl Message {
             room -= if fits { length } else { 0 };
             fits
         });
-        Self::Settings { settings }
+        settings
     }
 
     /// The length of its JSON.

@@ -56,7 +56,8 @@ mod totals;
 
 pub use outcome::{Event, NoObserver, Observer, Peer, TestOutcome};
 pub use plan::{
-    Direction, Family, IPERF2_PORT, PathNotes, ServeOptions, TestPlan, UDP_DEFAULT_BITS_PER_SECOND,
+    Direction, Family, IPERF2_PORT, KnownState, PathNotes, ServeOptions, TestPlan,
+    UDP_DEFAULT_BITS_PER_SECOND,
 };
 
 use linerate_linux::signal::Interrupt;

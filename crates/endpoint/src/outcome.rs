@@ -98,6 +98,8 @@ pub enum Event<'a> {
     Samples(&'a [Sample]),
     /// Settings of one host, one per source; once, if the plan requests them.
     Settings(&'a [Setting]),
+    /// The state of one host after the test, if it is not the one that the plan knows.
+    State(&'a [Setting]),
     /// The probe's round-trip times during one load.
     Latency {
         /// During which load.

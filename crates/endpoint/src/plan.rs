@@ -80,6 +80,8 @@ pub struct TestPlan {
     pub control_ms: u64,
     /// Read the settings of both ends.
     pub settings: bool,
+    /// Read the state of both ends again after the test, and report it where it is not the one that is known.
+    pub state: Option<KnownState>,
     /// Probe the latency during the load.
     pub probe: bool,
     /// A trial of a search: a sender that falls short is a result, not a fault.
@@ -100,6 +102,15 @@ pub struct TestPlan {
     pub token: Option<Secret>,
     /// What tests of the same run learnt of the path.
     pub path: PathNotes,
+}
+
+/// The state of both ends that earlier tests of a run have read: [`linerate_model::state::StateVector::digest`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KnownState {
+    /// Of this host; 0 if none was read.
+    pub local: u64,
+    /// Of the server's.
+    pub remote: u64,
 }
 
 /// What tests have learnt of the path to a server. Clones share it.
@@ -187,6 +198,7 @@ impl TestPlan {
             rx_mode: IoMode::Auto,
             control_ms: 0,
             settings: false,
+            state: None,
             probe: true,
             trial: false,
             title: None,

@@ -5,6 +5,7 @@
 //!
 //! A separate thread reads (`thread`); the conversation sends orders and collects the samples.
 
+mod busy_clock;
 mod describe;
 mod drops;
 mod interface;
@@ -29,7 +30,7 @@ use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 pub(crate) use reader::Reader;
 pub(crate) use snapshot::settings_of;
-pub use snapshot::{setup, this_host, totals};
+pub use snapshot::{setup, state, this_host, totals};
 pub(crate) use sockets::UdpSockets;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
@@ -56,6 +57,10 @@ pub(crate) struct Sampler {
     inbox: Vec<Sample>,
     settings: Vec<Setting>,
     settings_ordered: bool,
+    /// The digest of the state that is known, if a change is to be reported.
+    known_state: Option<u64>,
+    state: Vec<Setting>,
+    has_state: bool,
     idle_readings: u32,
     has_first: bool,
     has_last: bool,
@@ -94,6 +99,9 @@ impl Sampler {
             inbox: Vec::new(),
             settings: Vec::new(),
             settings_ordered: false,
+            known_state: None,
+            state: Vec::new(),
+            has_state: false,
             idle_readings: 0,
             has_first: false,
             has_last: false,
@@ -134,6 +142,17 @@ impl Sampler {
         std::mem::take(&mut self.settings)
     }
 
+    /// Reads the state again at the end, and keeps it where it differs from the one with this digest.
+    pub(crate) fn watch_state(&mut self, known: Option<u64>) {
+        self.known_state = known;
+    }
+
+    /// Returns the state at the end, where it has changed.
+    pub(crate) fn take_state(&mut self) -> Vec<Setting> {
+        self.drain();
+        std::mem::take(&mut self.state)
+    }
+
     /// Orders a reading now and then once a second.
     pub(crate) fn begin(&mut self, phase: Phase) {
         self.order(Order::Begin(phase));
@@ -147,6 +166,9 @@ impl Sampler {
         if self.after.is_none() {
             self.after = Some(Moment::now());
             self.order(Order::End);
+            if let Some(known) = self.known_state {
+                self.order(Order::State(known));
+            }
         }
     }
 
@@ -155,7 +177,8 @@ impl Sampler {
         self.drain();
         let timeout_ns = settle::LONGEST_NS + DRIVER_TIMEOUT_NS;
         let overdue = |after: &Moment| clock::monotonic_ns() > after.at_ns + timeout_ns;
-        self.has_last || self.thread.is_none() || self.after.as_ref().is_some_and(overdue)
+        let is_whole = self.has_last && (self.has_state || self.known_state.is_none());
+        is_whole || self.thread.is_none() || self.after.as_ref().is_some_and(overdue)
     }
 
     /// Orders the last reading and waits for it.
@@ -237,6 +260,11 @@ impl Sampler {
         let samples = match report {
             Report::Settings(settings) => {
                 self.settings = settings;
+                return;
+            }
+            Report::State(state) => {
+                self.has_state = true;
+                self.state = state;
                 return;
             }
             Report::First(samples) => {

@@ -25,6 +25,7 @@ mod literal;
 mod mention;
 mod message;
 mod mistake;
+mod owner;
 mod packed;
 mod parse;
 mod pattern;
@@ -50,9 +51,10 @@ pub use message::{
     Found, Level, Message, MessagePattern, Messages, Open, messages, parse_messages,
 };
 pub use mistake::{Mistake, Mistakes};
+pub use owner::{Owner, owners, owners_of, parse_owners};
 pub use packed::{
-    CAUSES, CIRCUMSTANCES, DRIVERS as EMBEDDED, KNOWN, LEARNT, MENTIONS, MESSAGES, Packed, RANGES,
-    REASONS, REGISTERS, REMEDIES, RULES, SYMPTOMS, TUNABLES,
+    CAUSES, CIRCUMSTANCES, DRIVERS as EMBEDDED, KNOWN, LEARNT, MENTIONS, MESSAGES, OWNERS, Packed,
+    RANGES, REASONS, REGISTERS, REMEDIES, RULES, SYMPTOMS, TUNABLES,
 };
 pub use parse::parse;
 pub use pattern::Pattern;

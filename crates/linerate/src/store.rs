@@ -287,6 +287,7 @@ pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
             .for_each(|sample: &mut Sample| sample.share_names(earlier));
     }
     credible::settle(run.duration_s, &mut run.hosts, &mut run.tests, &mut samples);
+    credible::moved(&mut run.moved);
     Ok((run, samples))
 }
 

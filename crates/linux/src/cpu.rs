@@ -224,6 +224,16 @@ impl SystemTimes {
 }
 
 impl SystemTimes {
+    /// The processor that was busiest since `before`, and its load (0 … 1).
+    #[must_use]
+    pub fn busiest_since(&self, before: &Self) -> Option<(usize, f64)> {
+        let loads = self.each.iter().filter_map(|(cpu, times)| {
+            let (_, earlier) = before.each.iter().find(|(other, _)| other == cpu)?;
+            Some((*cpu, times.since(earlier).busy_ratio()?))
+        });
+        loads.max_by(|(_, one), (_, other)| one.total_cmp(other))
+    }
+
     /// Returns the shares of all CPU time (0 … 1) since `before`; `None` if no tick has passed.
     #[must_use]
     pub fn load_since(&self, before: &Self) -> Option<Cpu> {
@@ -303,6 +313,9 @@ mod tests {
         assert!((load.softirq - 20.0 / 110.0).abs() < 1e-9, "{load:?}");
         assert_eq!(load.busiest_cpu, 1.0);
         assert_eq!(after.load_since(&after), None);
+        let (cpu, load) = after.busiest_since(&before).unwrap();
+        assert!(cpu == 0 && (load - 1.0).abs() < 1e-9, "{cpu}: {load}");
+        assert_eq!(after.busiest_since(&after), None);
     }
 
     #[test]

@@ -11,7 +11,11 @@ mod machine;
 mod processors;
 mod programs;
 mod queues;
+pub mod state;
 mod sysctls;
+mod thermal;
+
+pub use programs::known as known_programs;
 
 /// What one source says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +40,7 @@ pub fn of_interface(name: &str) -> Vec<RawSetting> {
     all.push(queues::steering(name));
     all.extend(queues::interrupts(name));
     all.push(device::of(name));
+    all.extend(thermal::of_interface(name));
     present(all)
 }
 
@@ -58,6 +63,7 @@ pub fn of_host() -> Vec<RawSetting> {
     all.extend(processors::frequency());
     all.extend(processors::idle_states());
     all.push(processors::memory_nodes());
+    all.extend(thermal::read());
     all.extend(kernel::read());
     all.push(machine::read());
     all.push(setting("nft list flowtables", crate::nft::flowtables()));

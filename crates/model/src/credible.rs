@@ -8,7 +8,7 @@ mod readings;
 
 use std::collections::BTreeMap;
 
-use crate::output::{Host, Test, Warning};
+use crate::output::{Host, Moved, Test, Warning};
 use crate::sample::Sample;
 
 pub use readings::Readings;
@@ -67,6 +67,20 @@ pub fn settle(
         let all = general.flatten().chain(own);
         test.warnings.extend(all.filter_map(Doubts::warning));
     }
+}
+
+/// Takes out what cannot have changed: a value equal before and after, one without a place, one longer than any source
+/// prints; and more than a run keeps.
+pub fn moved(all: &mut Vec<Moved>) {
+    let lengths = |one: &Moved| {
+        let texts = [&one.source, &one.name, &one.before, &one.after];
+        texts.into_iter().map(String::len).max()
+    };
+    all.retain(|one| {
+        let has_place = !one.source.is_empty() && !one.name.is_empty();
+        has_place && one.before != one.after && lengths(one) <= Some(VALUE_BYTES)
+    });
+    all.truncate(MOVED_MOST);
 }
 
 /// Keeps the samples that can be; returns the doubts by group.
@@ -133,6 +147,10 @@ const SLACK_S: f64 = 120.0;
 const BITS_PER_SECOND: u64 = 10_000_000_000_000;
 /// The longest text that a kernel has for a name is a processor's.
 const TEXT_BYTES: usize = 256;
+/// The link modes of a card with all speeds take about 1,500 bytes.
+const VALUE_BYTES: usize = 4096;
+/// What is kept of a run, and of an `ab`: a profile of tuned changes some dozens.
+pub const MOVED_MOST: usize = 256;
 /// IFNAMSIZ is 16; alternative names have up to 128.
 const NAME_BYTES: usize = 128;
 const INTERFACES: usize = 256;

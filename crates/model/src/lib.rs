@@ -31,5 +31,6 @@ pub mod run;
 pub mod sample;
 pub mod series;
 pub mod setting;
+pub mod state;
 pub mod units;
 pub mod work;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::{
     Benchmarks, ErrorReport, Experiment, Forward, ForwardResult, Host, Knee, LabWire, Latency,
-    Output, SettingChange, Test, Tool, Tuning,
+    Moved, Output, SettingChange, Test, Tool, Tuning,
 };
 use crate::setting::Setting;
 
@@ -42,6 +42,8 @@ pub struct Run {
     pub hosts: Vec<Host>,
     /// The settings of the hosts, as far as each end reports them.
     pub settings: Vec<Setting>,
+    /// What was not the same before and after a test, without owners.
+    pub moved: Vec<Moved>,
     /// Every direction of every test.
     pub tests: Vec<Test>,
     /// Latency by phase.
@@ -98,6 +100,7 @@ impl Run {
         self.duration_s = Some(output.duration_s);
         self.partial = output.partial;
         self.hosts.clone_from(&output.hosts);
+        self.moved = output.moved.iter().map(Moved::as_measured).collect();
         self.tests.clone_from(&output.tests);
         self.latency.clone_from(&output.latency);
         self.lab_wire.clone_from(&output.lab_wire);
@@ -116,6 +119,7 @@ impl Run {
         self.duration_s = Some(output.duration_s);
         self.partial = output.partial;
         self.knees = output.knees.iter().map(Knee::as_measured).collect();
+        self.moved = output.moved.iter().map(Moved::as_measured).collect();
         mem::swap(&mut self.hosts, &mut output.hosts);
         mem::swap(&mut self.tests, &mut output.tests);
         mem::swap(&mut self.latency, &mut output.latency);
@@ -139,6 +143,7 @@ impl Run {
             duration_s: self.duration_s.unwrap_or_default(),
             partial: self.partial,
             hosts: self.hosts.clone(),
+            moved: self.moved.clone(),
             tests: self.tests.clone(),
             latency: self.latency.clone(),
             lab_wire: self.lab_wire.clone(),

@@ -69,6 +69,7 @@ fn every_word_of_the_closed_sets_is_described() {
         ]),
         serde_json::to_value([ExperimentPhase::Aa, ExperimentPhase::Ab]),
         serde_json::to_value([Arm::A, Arm::B]),
+        serde_json::to_value([MovedKind::Setting, MovedKind::Clock, MovedKind::Temperature]),
     ];
     for value in values {
         for word in value.unwrap().as_array().unwrap() {
@@ -194,6 +195,11 @@ fn populated() -> Output {
             ..SettingChange::default()
         }],
         tuning: Some(tuning::tuning(&comparison())),
+        moved: vec![Moved {
+            interface: Some(text()),
+            owner: Some(text()),
+            ..Moved::default()
+        }],
         lab_wire: vec![LabWire::default()],
         ledger: vec![ledger()],
         findings: vec![finding()],

@@ -18,6 +18,7 @@ pub(crate) mod history;
 mod inspect;
 mod knees;
 mod ledger;
+mod moved;
 mod parts;
 pub(crate) mod path;
 mod setup;

@@ -170,6 +170,12 @@ impl Client<'_> {
                     self.report_settings(Role::Remote, settings);
                 }
             }
+            Some(Message::State { settings }) => {
+                let wanted = self.plan.state.is_some() && !self.is_withheld();
+                if wanted && self.reports.takes_state() {
+                    self.report_state(Role::Remote, settings);
+                }
+            }
             Some(Message::Interval { sent, received }) => {
                 let due = self.intervals_due();
                 self.reports.note(&self.config, due, sent, received);

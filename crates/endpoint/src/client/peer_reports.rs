@@ -18,6 +18,7 @@ pub(super) struct PeerReports {
     samples: u64,
     unasked: u64,
     settings: bool,
+    state: bool,
     readings: Readings,
     doubts: Doubts,
 }
@@ -83,6 +84,14 @@ impl PeerReports {
         let first = !self.settings;
         self.unasked += u64::from(!first);
         self.settings = true;
+        first
+    }
+
+    /// Whether this is the server's first state: there is one per test.
+    pub(super) fn takes_state(&mut self) -> bool {
+        let first = !self.state;
+        self.unasked += u64::from(!first);
+        self.state = true;
         first
     }
 

@@ -64,6 +64,7 @@ fn extension(plan: &TestPlan, load: bool, nonce: Option<String>) -> Request {
         bytes: plan.bytes,
         blocks: plan.blocks,
         settings: plan.settings,
+        state: plan.state.map(|known| known.remote),
         control_ns: plan.control_ms * 1_000_000,
         tx_mode: plan.tx_mode,
         rx_mode: plan.rx_mode,

@@ -33,6 +33,8 @@ impl Client<'_> {
         self.report_samples_of(Role::Local, samples);
         let settings = self.sampler.take_settings();
         self.report_settings(Role::Local, settings);
+        let state = self.sampler.take_state();
+        self.report_state(Role::Local, state);
     }
 
     /// Takes the last sample while the connection is served.
@@ -50,6 +52,14 @@ impl Client<'_> {
         settings.iter_mut().for_each(|setting| setting.host = host);
         if !settings.is_empty() {
             self.observer.observe(&Event::Settings(&settings));
+        }
+    }
+
+    /// Passes on the state of `host` after the test.
+    pub(super) fn report_state(&mut self, host: Role, mut state: Vec<Setting>) {
+        state.iter_mut().for_each(|setting| setting.host = host);
+        if !state.is_empty() {
+            self.observer.observe(&Event::State(&state));
         }
     }
 

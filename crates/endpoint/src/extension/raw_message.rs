@@ -60,6 +60,9 @@ impl RawMessage {
             "settings" => Message::Settings {
                 settings: self.settings?,
             },
+            "state" => Message::State {
+                settings: self.settings?,
+            },
             "read" => Message::Read {
                 id: self.id?,
                 part: self.part?,
@@ -108,6 +111,9 @@ mod tests {
             Message::Settings {
                 settings: vec![Setting::default()],
             },
+            Message::State {
+                settings: vec![Setting::default()],
+            },
             Message::Read {
                 id: 3,
                 part: Part::Load,
@@ -127,6 +133,7 @@ mod tests {
             match message {
                 Message::Hello { .. } | Message::Beat | Message::Final { .. } => {}
                 Message::Samples { .. } | Message::Settings { .. } => {}
+                Message::State { .. } => {}
                 Message::Challenge { .. } | Message::Proof { .. } => {}
                 Message::Read { .. } | Message::Setup { .. } | Message::Done { .. } => {}
                 Message::Error { .. } | Message::Interval { .. } => {}

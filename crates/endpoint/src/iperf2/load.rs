@@ -60,6 +60,7 @@ impl<'a> Load<'a> {
         let probe = || Prober::echo(server.ip(), plan.bind_device.as_deref());
         let sockets = UdpSockets::ConnectedTo(server.port());
         let mut sampler = Sampler::of(local, server, sockets, Audience::User);
+        sampler.watch_state(plan.state.map(|known| known.local));
         idle_control(plan, &mut sampler, interrupt);
         sampler.begin(SamplePhase::Load);
         Self {
@@ -152,6 +153,10 @@ impl<'a> Load<'a> {
         let settings = self.sampler.take_settings();
         if !settings.is_empty() {
             self.observer.observe(&Event::Settings(&settings));
+        }
+        let state = self.sampler.take_state();
+        if !state.is_empty() {
+            self.observer.observe(&Event::State(&state));
         }
     }
 

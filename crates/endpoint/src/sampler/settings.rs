@@ -27,6 +27,29 @@ pub(super) fn read<'a>(
         .collect()
 }
 
+/// The part of them that is read again after each test.
+pub(super) fn state<'a>(
+    interfaces: impl IntoIterator<Item = &'a str>,
+    audience: Audience,
+) -> Vec<Setting> {
+    if audience == Audience::Peer {
+        return Vec::new();
+    }
+    let of_interfaces = interfaces.into_iter().flat_map(|name| {
+        let all = setup::state::of_interface(name).into_iter();
+        all.map(move |raw| setting(raw, Some(name)))
+    });
+    let of_host = setup::state::of_host().into_iter();
+    of_interfaces
+        .chain(of_host.map(|raw| setting(raw, None)))
+        .collect()
+}
+
+/// The running programs that change settings.
+pub(super) fn programs() -> Setting {
+    setting(setup::programs(), None)
+}
+
 /// Makes a setting of this host, or of an interface.
 pub(super) fn setting(raw: RawSetting, interface: Option<&str>) -> Setting {
     Setting {
@@ -40,6 +63,38 @@ pub(super) fn setting(raw: RawSetting, interface: Option<&str>) -> Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linerate_model::output::MovedKind;
+
+    #[test]
+    fn only_its_user_gets_a_hosts_state() {
+        assert_eq!(state(["lo"], Audience::Peer), []);
+        let user = state(["lo"], Audience::User);
+        assert!(user.iter().any(|setting| setting.source == "sysctl"));
+        let link = |setting: &Setting| setting.source == "ip link";
+        let link = user.iter().find(|setting| link(setting)).unwrap();
+        assert_eq!(link.interface.as_deref(), Some("lo"));
+    }
+
+    #[test]
+    fn every_owner_of_a_setting_is_seen_while_it_runs() {
+        let seen: Vec<&str> = setup::known_programs().collect();
+        for owner in linerate_knowledge::owners() {
+            assert!(seen.contains(&owner.program.as_str()), "{}", owner.program);
+        }
+    }
+
+    /// What the first reading and the state have in common is the same while nothing is changed.
+    #[test]
+    fn a_host_at_rest_has_not_changed() {
+        let first = read(["lo"], Audience::User);
+        let again = state(["lo"], Audience::User);
+        let moved = linerate_model::state::difference(&first, &again);
+        let settings = moved.iter().filter(|one| one.kind == MovedKind::Setting);
+        assert_eq!(settings.count(), 0, "{moved:?}");
+        // Otherwise each test would report it again.
+        let digests = [&first, &again].map(|all| linerate_model::state::digest(all));
+        assert!(!moved.is_empty() || digests[0] == digests[1]);
+    }
 
     #[test]
     fn only_its_user_gets_a_hosts_settings() {

@@ -17,6 +17,11 @@ pub fn setup(interfaces: &[String]) -> Vec<Setting> {
     settings_of(interfaces, Audience::User)
 }
 
+/// Reads the part of the settings that must be the same before and after a test (the state vector): milliseconds.
+pub fn state(interfaces: &[String]) -> Vec<Setting> {
+    settings::state(interfaces.iter().map(String::as_str), Audience::User)
+}
+
 /// Reads the settings that the audience may know.
 pub(crate) fn settings_of(interfaces: &[String], audience: Audience) -> Vec<Setting> {
     settings::read(interfaces.iter().map(String::as_str), audience)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The thread that reads: on order, and once a second between begin and end.
 
+use super::busy_clock::BusyClock;
 use super::drops::{Drops, Followed};
 use super::reader::Reader;
 use super::{Audience, UdpSockets, settings};
 use linerate_linux::clock::monotonic_ns;
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
+use linerate_model::state::digest;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -22,6 +24,9 @@ pub(super) enum Order {
     Begin(Phase),
     /// Read the settings of this host.
     Settings,
+    /// Read the state of this host again. The digest of the one that the user of the samples knows, unless this thread
+    /// has read the settings.
+    State(u64),
     /// Read for the last time, when the counters have settled.
     End,
 }
@@ -39,6 +44,8 @@ pub(super) enum Report {
     Last(Vec<Sample>),
     /// At [`Order::Settings`].
     Settings(Vec<Setting>),
+    /// At [`Order::State`]: empty if it has not changed.
+    State(Vec<Setting>),
 }
 
 /// A handle to the thread, which ends when this is dropped.
@@ -74,8 +81,10 @@ impl SamplerThread {
                     all.extend(refused.clone().map(|why| settings::setting(why, None)));
                     all
                 };
+                let state = || settings::state(interface.as_deref(), audience);
                 let reader = Reader::open(interface.clone(), audience, sources.sockets);
-                work(reader.with(drops.ok()), settings, &taken, &send);
+                let hosts = (settings, state);
+                work(reader.with(drops.ok()), hosts, &taken, &send);
             })?;
         Ok(Self { orders, reports })
     }
@@ -102,12 +111,14 @@ impl SamplerThread {
 
 fn work(
     mut reader: Reader,
-    settings: impl Fn() -> Vec<Setting>,
+    (settings, state): (impl Fn() -> Vec<Setting>, impl Fn() -> Vec<Setting>),
     orders: &Receiver<Order>,
     reports: &Sender<Report>,
 ) {
     let mut rhythm: Option<(Phase, u64)> = None;
     let mut is_resting = false;
+    let mut clock = BusyClock::default();
+    let mut read_digest = None;
     loop {
         let order = match rhythm {
             None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -124,10 +135,19 @@ fn work(
                     false => reader.read_last(Phase::Idle),
                 })
             }
-            (Ok(Order::Settings), _) => Report::Settings(settings()),
+            (Ok(Order::Settings), _) => {
+                let all = settings();
+                read_digest = Some(digest(&all));
+                Report::Settings(all)
+            }
+            (Ok(Order::State(known)), _) => {
+                let all = state().into_iter().chain(clock.setting()).collect();
+                Report::State(unless_known(all, read_digest.unwrap_or(known)))
+            }
             (Ok(Order::Begin(phase)), _) => {
                 rhythm = Some((phase, monotonic_ns() + PERIOD_NS));
                 reader.restart();
+                clock.restart();
                 Report::First(reader.read(phase))
             }
             (Ok(Order::End), _) => {
@@ -138,6 +158,7 @@ fn work(
                 // Held up for seconds, it reads once, not once for each.
                 let next_ns = (next_ns + PERIOD_NS).max(monotonic_ns());
                 rhythm = Some((phase, next_ns));
+                clock.look();
                 Report::Between(reader.read(phase))
             }
             _ => return,
@@ -146,6 +167,17 @@ fn work(
             return;
         }
     }
+}
+
+/// A state that has changed, with the programs that may have changed it; empty if it has not.
+fn unless_known(mut state: Vec<Setting>, known: u64) -> Vec<Setting> {
+    if digest(&state) == known {
+        return Vec::new();
+    }
+    if !state.is_empty() {
+        state.push(settings::programs());
+    }
+    state
 }
 
 const PERIOD_NS: u64 = 1_000_000_000;

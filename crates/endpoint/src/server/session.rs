@@ -17,7 +17,7 @@ use crate::extension::{Message, Request};
 use crate::heartbeat::Heartbeat;
 use crate::memory::Memory;
 use crate::probe::Responder;
-use crate::sampler::{self, Sampler, UdpSockets};
+use crate::sampler::{self, Audience, Sampler, UdpSockets};
 use crate::stream_config::StreamConfig;
 use crate::streams::Streams;
 use crate::token::{Access, TokenStatus};
@@ -100,7 +100,10 @@ impl<'a, 'b> Session<'a, 'b> {
         )?;
         // Only now: as root it loads a program into the kernel.
         let sockets = UdpSockets::ServedFrom(local.map_or(0, |local| local.port()));
-        let sampler = Sampler::of(local, peer, sockets, access.audience());
+        let mut sampler = Sampler::of(local, peer, sockets, access.audience());
+        let may_see = access.audience() == Audience::User;
+        let known = request.as_ref().and_then(|request| request.state);
+        sampler.watch_state(known.filter(|_| may_see));
         let mut test = Self {
             server,
             control,

@@ -6,6 +6,7 @@ pub(super) mod inner;
 mod messages;
 mod pace;
 pub(super) mod question;
+mod steady;
 mod switch;
 pub(super) mod trial;
 pub(super) mod verdict;

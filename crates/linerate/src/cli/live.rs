@@ -92,7 +92,9 @@ impl Live {
                 self.running(plan).take_so_far(*direction, rate);
             }
             Event::Samples(samples) => self.running(plan).take_samples(samples),
-            Event::Settings(_) | Event::Latency { .. } | Event::Stopping => return,
+            Event::Settings(_) | Event::State(_) | Event::Latency { .. } | Event::Stopping => {
+                return;
+            }
         }
         self.draw(console, plan);
     }

@@ -4,6 +4,7 @@
 
 mod ending;
 mod part;
+mod state;
 mod watcher;
 mod wire;
 
@@ -48,6 +49,7 @@ use linerate_endpoint::{Observer, TestOutcome, TestPlan};
 use linerate_lab::{LabToken, WireCounters};
 use linerate_model::date::Date;
 use linerate_model::failure::{Failure, Kind};
+use state::State;
 use watcher::Watcher;
 
 /// A command that measures.
@@ -63,6 +65,7 @@ pub(super) struct Session {
     /// The lab's token, for processes that the session starts there.
     pub(super) lab_token: Option<LabToken>,
     samples: SampleLog,
+    state: State,
     /// Of the lab's wire, if the session measures over one.
     pub(super) wire_counters: Option<WireCounters>,
     /// The lab's second host, if the session measures in one.
@@ -112,6 +115,7 @@ impl Session {
             token: None,
             lab_token: None,
             samples: SampleLog::default(),
+            state: State::default(),
             wire_counters: None,
             lab_peer: None,
             progress: target.progress,
@@ -130,6 +134,7 @@ impl Session {
             group: self.unused_group(plan),
             control_ms: self.control_ms(),
             settings: !self.knows_hosts,
+            state: Some(self.state.known()),
             token: self.token.clone(),
             ..plan.clone()
         };
@@ -218,6 +223,7 @@ impl Session {
     pub(super) fn idle(&mut self, plan: &TestPlan) -> Result<(), Failure> {
         let plan = &TestPlan {
             settings: !self.knows_hosts,
+            state: Some(self.state.known()),
             token: self.token.clone(),
             ..plan.clone()
         };
@@ -248,6 +254,7 @@ impl Session {
             samples: &mut self.samples,
             progress: self.progress,
             live: &mut self.live,
+            state: &mut self.state,
         };
         run(plan, &mut watcher, &self.interrupt)
     }
@@ -264,6 +271,7 @@ impl Session {
             self.output.tests.push(test);
         }
         self.output.latency.extend(outcome.latency);
+        self.output.moved.extend(self.state.take_moved());
         self.output.partial |= outcome.partial;
         self.store.checkpoint(&mut self.output);
         if let Some(text) = outcome.server_output {

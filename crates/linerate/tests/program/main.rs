@@ -38,6 +38,8 @@ mod interop_iperf3;
 #[cfg(test)]
 mod metrics;
 #[cfg(test)]
+mod moved;
+#[cfg(test)]
 mod regs;
 #[cfg(test)]
 mod report;

@@ -8,19 +8,36 @@ use crate::sysfs;
 
 /// `/sys/devices/system/cpu/cpuN/cpufreq`.
 pub(super) fn frequency() -> Vec<RawSetting> {
-    let files = [
-        "scaling_governor",
-        "scaling_driver",
-        "scaling_cur_freq",
-        "cpuinfo_max_freq",
-        "scaling_max_freq",
-    ];
     let of = |cpu: PathBuf| {
         let folder = cpu.join("cpufreq");
-        setting(folder.display().to_string(), lines(&folder, &files))
+        let mut values = lines(&folder, &LIMITS);
+        values.extend(lines(&folder, &["scaling_cur_freq"]));
+        setting(folder.display().to_string(), values)
     };
     cpus().into_iter().map(of).collect()
 }
+
+/// The same without the frequency.
+pub(super) fn frequency_limits() -> Vec<RawSetting> {
+    let folders = cpus().into_iter().map(|cpu| cpu.join("cpufreq"));
+    folders
+        .map(|folder| setting(folder.display().to_string(), lines(&folder, &LIMITS)))
+        .collect()
+}
+
+/// `scaling_cur_freq` of one processor.
+pub(super) fn frequency_khz(cpu: usize) -> Option<u64> {
+    let file = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
+    sysfs::line(Path::new(&file))?.parse().ok()
+}
+
+const LIMITS: [&str; 5] = [
+    "scaling_governor",
+    "scaling_driver",
+    "cpuinfo_max_freq",
+    "scaling_max_freq",
+    "scaling_min_freq",
+];
 
 /// `/sys/devices/system/cpu/cpuN/cpuidle/stateM`.
 pub(super) fn idle_states() -> Vec<RawSetting> {

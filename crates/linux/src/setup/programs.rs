@@ -15,6 +15,11 @@ pub(super) fn running() -> RawSetting {
     setting(SOURCE, known.collect())
 }
 
+/// The names of the programs that are looked for.
+pub fn known() -> impl Iterator<Item = &'static str> {
+    PROGRAMS.iter().map(|(name, _)| *name)
+}
+
 /// The names of all processes: `comm` of proc_pid_comm(5), at most 15 bytes.
 fn names() -> BTreeSet<String> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -31,7 +36,7 @@ fn names() -> BTreeSet<String> {
 const SOURCE: &str = "ps -eo comm";
 
 /// `comm`, and what it changes. Sources: the manual page of each.
-const PROGRAMS: [(&str, &str); 11] = [
+const PROGRAMS: [(&str, &str); 16] = [
     (
         "NetworkManager",
         "addresses, routes, MTU, offloads, rings, coalescing",
@@ -40,7 +45,12 @@ const PROGRAMS: [(&str, &str); 11] = [
     ("bpftune", "TCP and socket sysctls"),
     ("connmand", "addresses, routes"),
     ("cpufreqd", "frequency governor"),
+    ("dhclient", "addresses, routes, MTU"),
+    ("dhcpcd", "addresses, routes, MTU"),
+    ("dockerd", "IP forwarding, firewall rules"),
+    ("gamemoded", "frequency governor"),
     ("irqbalance", "interrupt affinity"),
+    ("kube-proxy", "connection tracking, firewall rules"),
     ("power-profiles-", "frequency governor"),
     ("systemd-network", "addresses, routes, MTU, offloads"),
     ("thermald", "processor frequency"),

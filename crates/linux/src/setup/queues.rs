@@ -35,10 +35,7 @@ pub(super) fn interrupts(name: &str) -> Vec<RawSetting> {
         .unwrap_or_default();
     let one = |number: String| {
         let source = format!("/proc/irq/{number}");
-        let mut values = lines(
-            Path::new(&source),
-            &["smp_affinity_list", "effective_affinity_list"],
-        );
+        let mut values = lines(Path::new(&source), &AFFINITY);
         let line = table.lines.iter().find(|line| line.name == number)?;
         let handler = line.description.split_whitespace().last();
         values.extend(handler.map(|handler| ("name".to_owned(), handler.to_owned())));
@@ -47,5 +44,16 @@ pub(super) fn interrupts(name: &str) -> Vec<RawSetting> {
     numbers.into_iter().filter_map(one).collect()
 }
 
+/// The same without the handlers' names, whose table has a column per processor.
+pub(super) fn affinity(name: &str) -> Vec<RawSetting> {
+    let one = |number: String| {
+        let source = format!("/proc/irq/{number}");
+        let values = lines(Path::new(&source), &AFFINITY);
+        setting(source, values)
+    };
+    sysfs::interrupts(name).into_iter().map(one).collect()
+}
+
+const AFFINITY: [&str; 2] = ["smp_affinity_list", "effective_affinity_list"];
 /// Of a device with hundreds, the first say what the others do.
 const MOST_QUEUES: usize = 256;

@@ -180,3 +180,27 @@ fn many_doubts_are_a_short_text() {
     let text = doubts.warning().unwrap().text;
     assert!(text.ends_with("3 processors; and 996 more"), "{text}");
 }
+
+#[test]
+fn a_change_that_cannot_be_is_taken_out() {
+    let one = |source: &str, before: &str, after: &str| Moved {
+        source: source.to_owned(),
+        name: "net.ipv4.tcp_rmem".to_owned(),
+        before: before.to_owned(),
+        after: after.to_owned(),
+        ..Moved::default()
+    };
+    let long = "9".repeat(VALUE_BYTES + 1);
+    let good = one("sysctl", "1", "2");
+    let mut all = vec![
+        one("sysctl", "1", "1"),
+        one("", "1", "2"),
+        one("sysctl", "1", &long),
+        good.clone(),
+    ];
+    moved(&mut all);
+    assert_eq!(all, std::slice::from_ref(&good));
+    let mut many = vec![good; 2 * MOVED_MOST];
+    moved(&mut many);
+    assert_eq!(many.len(), MOVED_MOST);
+}

@@ -16,6 +16,7 @@ use super::host::Host;
 use super::lab_wire::LabWire;
 use super::latency::Latency;
 use super::ledger::LedgerEntry;
+use super::moved::Moved;
 use super::test::Test;
 use super::tuning::Tuning;
 use super::verdict::{Knee, Verdict};
@@ -75,6 +76,8 @@ pub struct Output {
     pub changes: Vec<SettingChange>,
     /// Which changes were tried, and what became of each (`tune`).
     pub tuning: Option<Tuning>,
+    /// What was not the same before and after a test.
+    pub moved: Vec<Moved>,
     /// Whether ledger and findings were computed.
     pub explained: bool,
     /// Settings of the host (`inspect`).

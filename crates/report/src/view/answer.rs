@@ -14,7 +14,9 @@ mod verdict;
 use linerate_model::output::Output;
 use linerate_model::units::rate_unit::RateUnit;
 
-use super::{Block, Line, benchmarks, comparison, conclusions, findings, forward, knees, udp};
+use super::{
+    Block, Line, benchmarks, comparison, conclusions, findings, forward, knees, moved, udp,
+};
 
 pub(super) use ends::block as ends;
 pub(super) use short::blocks as one_line;
@@ -59,6 +61,7 @@ pub(super) fn numbers(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
         _ => blocks.extend(streams::blocks(output, unit)),
     }
     blocks.extend(notes::block(output));
+    blocks.extend(moved::short(output));
     blocks
 }
 
@@ -81,6 +84,7 @@ fn last(output: &Output) -> Vec<Block> {
 /// Two configurations: plot, figures, the answer.
 fn compared(output: &Output) -> Vec<Block> {
     let mut blocks = comparison::answer_blocks(output);
+    blocks.extend(moved::short(output));
     blocks.extend(last(output));
     blocks
 }
@@ -91,6 +95,7 @@ pub(super) fn causes(output: &Output) -> Vec<Block> {
     let title = std::iter::once(ends::block(output));
     title
         .chain(conclusions::invalid(output))
+        .chain(moved::all(output))
         .chain(ledger)
         .chain(findings::blocks(output))
         .collect()

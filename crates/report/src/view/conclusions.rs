@@ -8,7 +8,7 @@ use linerate_model::output::{
 use linerate_model::units::format::{BIT_RATES, MICROSECOND, with_unit};
 
 use super::{
-    Align, Block, Column, Line, Table, Tone, findings, knees, ledger, name, relevant, way,
+    Align, Block, Column, Line, Table, Tone, findings, knees, ledger, moved, name, relevant, way,
 };
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
@@ -17,6 +17,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         knees::block(output),
         invalid(output),
         warnings(output),
+        moved::all(output),
         verdicts(output),
         ledger::block(output),
     ];

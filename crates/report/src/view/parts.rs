@@ -5,7 +5,7 @@ use linerate_model::output::Output;
 
 use super::{
     Block, answer, benchmarks, conclusions, counters, device, findings, forward, history,
-    is_measured, knees, ledger, processors, setup, tcp, title, udp,
+    is_measured, knees, ledger, moved, processors, setup, tcp, title, udp,
 };
 
 /// A result, answer first.
@@ -46,7 +46,10 @@ impl Parts {
             fix: causes.into_iter().collect(),
             losses: ledger::block(output).into_iter().collect(),
             measured: measured(output),
-            cautions: conclusions::warnings(output).into_iter().collect(),
+            cautions: [conclusions::warnings(output), moved::all(output)]
+                .into_iter()
+                .flatten()
+                .collect(),
             evidence: counters::block(output)
                 .into_iter()
                 .chain(rest)

@@ -75,6 +75,7 @@ impl Session<'_, '_> {
     pub(super) fn report_samples(&mut self) {
         let samples = self.sampler.take();
         let settings = self.sampler.take_settings();
+        let state = self.sampler.take_state();
         if self.request.is_some() {
             for message in Message::of_samples(samples) {
                 self.control.session.agent(&message);
@@ -82,6 +83,9 @@ impl Session<'_, '_> {
             if !settings.is_empty() {
                 let message = Message::of_settings(settings);
                 self.control.session.agent(&message);
+            }
+            if !state.is_empty() {
+                self.control.session.agent(&Message::of_state(state));
             }
         }
     }

@@ -12,6 +12,7 @@ use super::child;
 use super::inner::{Inner, Ran};
 use super::pace::Pace;
 use super::question::{Question, Setup};
+use super::steady::Steady;
 use super::{messages, switch, verdict};
 use crate::cli::session::Session;
 use linerate_model::failure::{Failure, Kind};
@@ -28,6 +29,7 @@ pub(in crate::cli) struct Trial<'a, S> {
     setup: S,
     begun: Instant,
     pace: Pace,
+    steady: Steady,
     /// Whether it warned that the requested rates are too low.
     warned: bool,
 }
@@ -56,6 +58,7 @@ impl<'a, S: Setup> Trial<'a, S> {
             setup,
             begun: Instant::now(),
             pace: Pace::new(each_s),
+            steady: Steady::default(),
             warned: false,
         }
     }
@@ -159,7 +162,12 @@ impl<'a, S: Setup> Trial<'a, S> {
             .inner
             .run(directory.as_deref(), token, &interrupt, &mut tick);
         let ended = match ran {
-            Ok(ran) => self.take(session, slot, &mut run, ran),
+            Ok(mut ran) => {
+                let arm = slot.setting() as usize;
+                let moved = self.steady.judge(arm, &mut ran, directory.as_deref());
+                session.output.moved.extend(moved);
+                self.take(session, slot, &mut run, ran)
+            }
             Err(failure) => {
                 let directory = directory.filter(|directory| directory.exists());
                 run.run_dir = directory.map(|directory| directory.display().to_string());

@@ -114,6 +114,7 @@ fn stored(name: &Path) -> Result<Option<(Record, Vec<Trial>)>, Failure> {
 /// Takes out what cannot be.
 fn believe(record: &mut Record) {
     let run = &mut record.run;
+    credible::moved(&mut run.moved);
     credible::settle(
         run.duration_s,
         &mut run.hosts,

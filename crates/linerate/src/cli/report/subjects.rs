@@ -98,6 +98,7 @@ fn document(name: &Path) -> Result<Subject, Failure> {
         .map_err(|error| Failure::usage(what(), error).hint(hint))?;
     let mut output = compat::output(output).map_err(|error| Failure::usage(what(), error))?;
     credible::settle(None, &mut output.hosts, &mut output.tests, &mut Vec::new());
+    credible::moved(&mut output.moved);
     Ok(Subject {
         label: label(name),
         settings: output.settings.clone(),

@@ -4,6 +4,7 @@
 use linerate_model::output::{Direction, Interval};
 use serde::Serialize;
 
+use super::state::State;
 use crate::cli::live::Live;
 use crate::cli::progress::Progress;
 use crate::cli::sample_log::SampleLog;
@@ -19,6 +20,7 @@ pub(super) struct Watcher<'a> {
     pub(super) samples: &'a mut SampleLog,
     pub(super) progress: Progress,
     pub(super) live: &'a mut Live,
+    pub(super) state: &'a mut State,
 }
 
 #[derive(Serialize)]
@@ -55,6 +57,10 @@ impl Observer for Watcher<'_> {
         }
         if let Event::Settings(settings) = event {
             self.store.settings(settings);
+            self.state.learn(settings);
+        }
+        if let Event::State(settings) = event {
+            self.state.update(settings, self.store);
         }
         if let Event::Latency {
             phase,
