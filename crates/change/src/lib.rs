@@ -22,16 +22,21 @@ mod hand;
 mod host;
 mod journal;
 mod knob;
+mod lines;
 mod lock;
 mod memory;
 mod open;
+mod own;
 mod owner;
 mod parameters;
 mod parse;
 mod persist;
+mod provisional;
+pub mod remote;
 mod restore;
 #[cfg(test)]
 mod tests;
+mod warden;
 mod words;
 mod world;
 
@@ -50,5 +55,8 @@ pub use parse::{Wanted, parse};
 pub use persist::{
     Config, DropIn, Files, Interface, Kept, Refusal, Surroundings, Written, persist, write,
 };
+pub use provisional::Provisional;
+pub use remote::{Far, attend};
 pub use restore::{End, Restored, restore, restore_kept, restore_one};
+pub use warden::{Warded, stand};
 pub use world::World;

@@ -38,6 +38,7 @@ pub mod nic;
 pub mod observed_heap;
 pub mod packet;
 pub mod pipe;
+pub mod piped;
 pub mod port;
 pub mod proc;
 pub mod proc_kept;
