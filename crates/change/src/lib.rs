@@ -56,7 +56,7 @@ pub use persist::{
     Config, DropIn, Files, Interface, Kept, Refusal, Surroundings, Written, persist, write,
 };
 pub use provisional::Provisional;
-pub use remote::{Far, attend};
+pub use remote::{Ending, Far, attend};
 pub use restore::{End, Restored, restore, restore_kept, restore_one};
 pub use warden::{Warded, stand};
 pub use world::World;

@@ -11,3 +11,4 @@ pub mod message;
 pub mod order;
 pub mod qdisc;
 pub mod qstats;
+pub mod route;

@@ -63,23 +63,14 @@ impl Way {
         let (why, hint) = match code? {
             SSH_FAILED if said.contains("Host key verification failed") => (
                 "ssh does not trust the host key",
-                format!(
-                    "{}   # compares the key; docs: ssh(1), \"Verifying host keys\"",
-                    self.by_hand()
-                ),
+                format!("ssh {place} true   # accept the key only if it is the host's"),
             ),
             SSH_FAILED if said.contains("Permission denied") => (
                 "ssh has no key that the host accepts without a password",
                 format!("ssh-add, or ssh-copy-id {place}"),
             ),
             SSH_FAILED => ("ssh has no connection", self.by_hand()),
-            NOT_FOUND => (
-                "linerate is not in the PATH there",
-                format!(
-                    "{}   # or --remote-command with its absolute path",
-                    self.by_hand()
-                ),
-            ),
+            NOT_FOUND => ("there is no linerate in the PATH there", self.by_hand()),
             NOT_EXECUTABLE => ("linerate cannot be run there", self.by_hand()),
             USAGE if said.contains("--changes") => (
                 "the linerate there is older: its agent changes nothing",
@@ -171,8 +162,8 @@ mod tests {
             (
                 127,
                 "bash: line 1: linerate: command not found\n",
-                "not in the PATH there",
-                "absolute path",
+                "no linerate in the PATH there",
+                "ssh root@router linerate --version",
             ),
             (
                 2,
