@@ -9,6 +9,7 @@
 //! ```
 
 mod message;
+mod patient;
 mod stand;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,7 @@ use std::time::Duration;
 use linerate_linux::piped;
 
 use crate::apply::Outcome;
-use crate::entry::{Change, Key};
+use crate::entry::{Change, Key, Undo};
 use crate::hand::Hand;
 use crate::lines::{self, Line, lines};
 use crate::owner::Owner;
@@ -58,15 +59,39 @@ impl<H: Hand> Warded<H> {
 
     /// Binds the arm to the change that was made under it.
     fn bind(&mut self, arm: u64, change: u64) -> io::Result<()> {
-        if let Err(why) = self.warden.done(&Order::Bind { arm, change }) {
-            let undone = self.hand.undo(change);
-            return Err(io::Error::other(match undone {
-                Ok(end) if end.is_closed() => format!("{why}; the change is undone"),
-                _ => format!("{why}; the change is in the journal"),
-            }));
+        let why = match self.warden.ask(&Order::Bind { arm, change }) {
+            Ok(Reply::Done) => {
+                self.unconfirmed.insert(change, arm);
+                return Ok(());
+            }
+            // The time was over while it was made.
+            Ok(Reply::RolledBack) => rolled_back(change),
+            Ok(other) => unexpected(&other),
+            Err(why) => why,
+        };
+        let undone = self.hand.undo(change);
+        Err(match undone {
+            Ok(end) if end.is_closed() => why,
+            _ => io::Error::other(format!("{why}; it is in the journal")),
+        })
+    }
+
+    /// The warden may have closed a change before this process, which hung, wrote it.
+    fn write_back(&mut self, key: &Key, old: String, effective: &str) -> io::Result<()> {
+        if self.hand.read(key)? != effective {
+            return Ok(());
         }
-        self.unconfirmed.insert(change, arm);
-        Ok(())
+        let back = Change {
+            key: key.clone(),
+            new: old,
+            undo: Undo::Write,
+            because: "what was not confirmed in time".to_owned(),
+        };
+        match self.hand.apply(back)? {
+            Outcome::Applied { change, .. } => self.hand.keep(change),
+            Outcome::InForce => Ok(()),
+            other => Err(io::Error::other(format!("not undone: {other:?}"))),
+        }
     }
 
     /// Nothing waits for a confirmation of it any more.
@@ -110,15 +135,19 @@ impl<H: Hand> Hand for Warded<H> {
 impl<H: Hand> Provisional for Warded<H> {
     fn apply_within(&mut self, change: Change, within: Duration) -> io::Result<Outcome> {
         let arm = self.warden.arm(within)?;
+        let key = change.key.clone();
         // What fails here may be in force: the arm stays.
         let outcome = self.hand.apply(change)?;
-        match outcome {
+        let bound = match &outcome {
             Outcome::Applied { change, .. } | Outcome::Half { change, .. } => {
-                self.bind(arm, change)?;
+                self.bind(arm, *change)
             }
-            _ => self.warden.done(&Order::Disarm { arm })?,
+            _ => self.warden.done(&Order::Disarm { arm }),
+        };
+        if let (Err(_), Outcome::Applied { old, effective, .. }) = (&bound, &outcome) {
+            self.write_back(&key, old.clone(), effective)?;
         }
-        Ok(outcome)
+        bound.map(|()| outcome)
     }
 
     fn confirm(&mut self, change: u64) -> io::Result<()> {

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::message::{Charge, Order, Reply};
-use crate::journal::{JournalError, Trace};
+use super::patient::Patient;
+use crate::journal::{Journal, JournalError, Trace};
 use crate::lines::{self, Line, lines};
 use crate::own::restore_own;
 use crate::restore::{End, Restored};
@@ -20,11 +21,11 @@ use crate::world::World;
 ///
 /// # Errors
 /// The first line is not a charge; the journal cannot be read or written.
-pub fn stand<T: Trace>(
+pub fn stand(
     input: impl Read + Send + 'static,
     mut output: impl Write,
     world: &mut impl World,
-    journal: impl FnOnce(&Path) -> T,
+    journal: impl FnOnce(&Path) -> Journal,
 ) -> io::Result<()> {
     let orders = lines(input, "orders")?;
     let Ok(Ok(charge)) = orders.recv() else {
@@ -32,7 +33,7 @@ pub fn stand<T: Trace>(
     };
     let charge: Charge = serde_json::from_str(&charge)?;
     let mut watch = Watch {
-        trace: journal(&charge.journal),
+        trace: Patient(journal(&charge.journal)),
         world,
         charge,
         arms: Vec::new(),
@@ -42,8 +43,8 @@ pub fn stand<T: Trace>(
     watch.undo_all().map_err(io::Error::other)
 }
 
-struct Watch<'a, T, W> {
-    trace: T,
+struct Watch<'a, W> {
+    trace: Patient,
     world: &'a mut W,
     charge: Charge,
     arms: Vec<Arm>,
@@ -72,7 +73,7 @@ impl Arm {
     }
 }
 
-impl<T: Trace, W: World> Watch<'_, T, W> {
+impl<W: World> Watch<'_, W> {
     /// Until the input ends, or is not understood: then nothing more can be confirmed.
     fn reply_to(&mut self, orders: &Receiver<Line>, output: &mut impl Write) {
         let mut reply = Ok(Reply::Done);

@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use super::*;
+use crate::apply::apply;
 use crate::entry::{Phase, Place, Undo};
 use crate::journal::{Journal, Trace};
+use crate::restore::restore_one;
 use crate::world::World;
 
 /// Settings that all threads see; a write may fail some times.
@@ -257,6 +259,102 @@ fn what_could_not_be_undone_is_tried_again() {
     scene.end();
     assert_eq!(scene.model.of("a"), "old");
     assert_eq!(scene.open(), [0; 0]);
+}
+
+/// It was stopped while it wrote a line, and keeps the lock of the journal.
+#[test]
+fn a_process_that_hangs_with_the_journal_locked_is_undone_as_well() {
+    let mut scene = Scene::new("locked");
+    let change = scene.change("a", "1");
+    let order = Order::Arm {
+        arm: 1,
+        within_ms: SOON,
+    };
+    assert_eq!(scene.ask(&order), Reply::Done);
+    assert_eq!(scene.ask(&Order::Bind { arm: 1, change }), Reply::Done);
+    let locked = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(&scene.path)
+        .unwrap();
+    locked.lock().unwrap();
+    scene.until("a", "old");
+    drop(locked);
+    scene.end();
+    assert_eq!(scene.open(), [0; 0]);
+}
+
+/// The arm ran out while the process hung between its journal and its write: the warden found nothing to undo.
+#[test]
+fn a_change_that_is_made_after_its_time_is_written_back() {
+    let mut scene = Scene::new("hung");
+    let journal = Journal::at(&scene.path, BOOT);
+    let local = Slow {
+        journal,
+        model: scene.model.clone(),
+    };
+    let mut helper = Command::new("/bin/sh");
+    // A warden whose time is over at once.
+    let replies = r#"read charge; echo '"done"'; read arm; echo '"done"'; read bind; echo '"rolled-back"'; cat"#;
+    helper.args(["-c", replies]);
+    let mut hand = Warded::begin(local, &scene.path, helper).unwrap();
+    let change = Change {
+        key: Key {
+            knob: "a".to_owned(),
+            place: Place::Host,
+        },
+        new: "1".to_owned(),
+        undo: Undo::Write,
+        because: "a test".to_owned(),
+    };
+    let late = hand
+        .apply_within(change, Duration::from_secs(1))
+        .unwrap_err();
+    assert_eq!(late.kind(), io::ErrorKind::TimedOut, "{late}");
+    assert_eq!(scene.model.of("a"), "old");
+    assert_eq!(scene.open(), [0; 0]);
+    drop(hand);
+    scene.end();
+    assert_eq!(scene.model.of("a"), "old");
+}
+
+/// A host on which another process closes each change before it is written.
+struct Slow {
+    journal: Journal,
+    model: Model,
+}
+
+impl Hand for Slow {
+    fn key(&mut self, knob: &str, _interface: Option<&str>) -> io::Result<Key> {
+        let knob = knob.to_owned();
+        let place = Place::Host;
+        Ok(Key { knob, place })
+    }
+
+    fn read(&mut self, key: &Key) -> io::Result<String> {
+        self.model.read(key)
+    }
+
+    fn apply(&mut self, change: Change) -> io::Result<Outcome> {
+        let made = apply(&mut self.journal, &mut self.model, change);
+        let made = made.map_err(io::Error::other)?;
+        if let Outcome::Applied { change, .. } = &made {
+            self.journal
+                .step(*change, Phase::Restored)
+                .map_err(io::Error::other)?;
+        }
+        Ok(made)
+    }
+
+    fn undo(&mut self, change: u64) -> io::Result<End> {
+        restore_one(&mut self.journal, &mut self.model, change).map_err(io::Error::other)
+    }
+
+    fn keep(&mut self, change: u64) -> io::Result<()> {
+        self.journal
+            .step(change, Phase::Kept)
+            .map_err(io::Error::other)
+    }
 }
 
 /// What is not an order cannot be confirmed by one either.
