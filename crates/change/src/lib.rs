@@ -16,6 +16,7 @@
 mod apply;
 mod codec;
 mod command;
+mod confirming;
 mod entry;
 mod files;
 mod hand;
@@ -43,6 +44,7 @@ mod world;
 pub use apply::{Outcome, apply};
 pub use codec::{Contents, Tail, contents, line};
 pub use command::{command, undo};
+pub use confirming::{Confirming, Probe};
 pub use entry::{Change, Device, Entry, Key, Phase, Place, Undo};
 pub use hand::{Hand, Local};
 pub use host::Host;
