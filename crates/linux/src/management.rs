@@ -54,17 +54,33 @@ impl Management {
         self
     }
 
+    /// The interfaces of the calling thread's network namespace that carry one of them, each with the reason.
+    #[must_use]
+    pub fn interfaces(&self) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> = Vec::new();
+        for (end, how) in &self.ends {
+            let Some(way) = nic::route(*end).ok().flatten() else {
+                continue;
+            };
+            for name in below(&way) {
+                if all.iter().any(|(known, _)| *known == name) {
+                    continue;
+                }
+                let why = match way == name {
+                    true => format!("the route to {how}"),
+                    false => format!("below {way}, the route to {how}"),
+                };
+                all.push((name, why));
+            }
+        }
+        all
+    }
+
     /// Why an interface of the calling thread's network namespace carries one of them; `None` if it carries none.
     #[must_use]
     pub fn by(&self, interface: &str) -> Option<String> {
-        self.ends.iter().find_map(|(end, how)| {
-            let way = nic::route(*end).ok().flatten()?;
-            let carries = below(&way).contains(interface);
-            carries.then(|| match way == interface {
-                true => format!("the route to {how}"),
-                false => format!("below {way}, the route to {how}"),
-            })
-        })
+        let mut all = self.interfaces().into_iter();
+        all.find_map(|(name, why)| (name == interface).then_some(why))
     }
 }
 

@@ -334,6 +334,9 @@ fn hello(line: &str) -> Option<Hello> {
     for text in [&mut hello.version, &mut hello.hostname, &mut hello.boot_id] {
         *text = printable(text);
     }
+    for (interface, why) in &mut hello.management {
+        (*interface, *why) = (printable(interface), printable(why));
+    }
     Some(hello)
 }
 

@@ -34,6 +34,8 @@ pub struct Hello {
     pub boot_id: String,
     /// Its user: `0` is root.
     pub uid: u32,
+    /// The interfaces that carry the session in which it was started, each with the reason.
+    pub management: Vec<(String, String)>,
     /// How many changes in its journal were left by a process that has ended.
     pub left: usize,
     /// What it can do beyond the requests of the first version.

@@ -4,6 +4,8 @@
 
 mod changes;
 
+pub(super) use changes::warded;
+
 use std::io::{self, IsTerminal};
 
 use super::args::AgentArgs;

@@ -20,9 +20,9 @@ pub(super) fn attend() -> Result<(), Failure> {
     // Before threads start.
     let interrupt = Interrupt::install().map_err(failed)?;
     let journal = journal()?;
-    let hello = hello(&journal);
-    let mut hand = warded(journal).map_err(failed)?;
     let management = Management::of_session();
+    let hello = hello(&journal, &management);
+    let mut hand = warded(journal).map_err(failed)?;
     let seat = Seat {
         hello,
         settings: &settings,
@@ -44,7 +44,7 @@ pub(crate) fn warded(journal: Journal) -> io::Result<Warded<Local<Journal>>> {
     Warded::begin(Local::here(journal)?, &path, helper)
 }
 
-fn hello(journal: &Journal) -> Hello {
+fn hello(journal: &Journal, management: &Management) -> Hello {
     let this = host::describe([]);
     let contents = journal.contents().unwrap_or_default();
     let left = open(&contents.entries);
@@ -54,6 +54,7 @@ fn hello(journal: &Journal) -> Hello {
         hostname: this.hostname.unwrap_or_default(),
         boot_id: this.boot_id.unwrap_or_default(),
         uid: host::effective_user(),
+        management: management.interfaces(),
         left: left.iter().filter(|one| !one.owner.is_alive()).count(),
         capabilities: Vec::new(),
     }
