@@ -19,7 +19,7 @@ use crate::cli::values::{self, compare};
 #[command(before_long_help = "Examples:
   linerate tune 192.0.2.7                    HOST runs `linerate serve`
   linerate tune 192.0.2.7 --dry-run          what would be tried, as commands
-  linerate tune 192.0.2.7 --remote=root@host also settings of HOST, through ssh
+  linerate tune 192.0.2.7 --remote           also settings of HOST, through ssh
   linerate tune 192.0.2.7 -- udp -b 400M     what this measurement shows, and by it
   linerate tune --lab --quick --fault tcp-rmem
   linerate tune status
