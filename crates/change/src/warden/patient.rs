@@ -9,9 +9,10 @@ use std::time::Duration;
 use linerate_linux::file::open_own;
 
 use crate::codec::contents;
-use crate::entry::Phase;
+use crate::entry::{Entry, Phase};
 use crate::journal::{Journal, JournalError, Trace};
-use crate::open::{Open, open};
+use crate::lock::Hold;
+use crate::open::{Open, open, standing};
 
 /// It waits for the lock, but not for long.
 #[derive(Debug)]
@@ -36,11 +37,11 @@ impl Patient {
     }
 
     /// What is whole in it, also while another writes: an entry that is not whole belongs to a change that is not made yet.
-    fn read_unlocked(&self) -> Result<Vec<Open>, JournalError> {
+    fn read_unlocked(&self, of: fn(&[Entry]) -> Vec<Open>) -> Result<Vec<Open>, JournalError> {
         let read = || {
             let mut bytes = Vec::new();
             open_own(self.0.path(), false)?.read_to_end(&mut bytes)?;
-            Ok(open(&contents(&bytes).entries))
+            Ok(of(&contents(&bytes).entries))
         };
         read().map_err(|why| self.error("read", why))
     }
@@ -57,8 +58,27 @@ impl Patient {
 impl Trace for Patient {
     fn open(&self) -> Result<Vec<Open>, JournalError> {
         match self.tried("read", |journal| journal.open()) {
-            Err(late) if late.why.kind() == io::ErrorKind::TimedOut => self.read_unlocked(),
+            Err(late) if late.why.kind() == io::ErrorKind::TimedOut => self.read_unlocked(open),
             read => read,
+        }
+    }
+
+    fn standing(&self) -> Result<Vec<Open>, JournalError> {
+        match self.tried("read", |journal| journal.standing()) {
+            Err(late) if late.why.kind() == io::ErrorKind::TimedOut => self.read_unlocked(standing),
+            read => read,
+        }
+    }
+
+    fn is_lasting(&self) -> bool {
+        self.0.is_lasting()
+    }
+
+    /// One that hangs while it holds it is not waited for.
+    fn hold(&self) -> Result<Hold, JournalError> {
+        match self.tried("lock", |journal| journal.hold()) {
+            Err(late) if late.why.kind() == io::ErrorKind::TimedOut => Ok(Hold::default()),
+            held => held,
         }
     }
 
