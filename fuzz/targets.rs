@@ -292,6 +292,7 @@ pub(crate) fn proc_text(data: &[u8]) {
         proc::net_dev::parse(&text),
     );
     let _ = (proc::net_udp::parse(&text), proc::meminfo::parse(&text));
+    let _ = proc::net_tcp::established(&text);
     let _ = (proc::interrupts::parse(&text), proc::sockstat::parse(&text));
     let _ = (proc::schedstat::parse(&text), proc::loadavg::parse(&text));
     let _ = (

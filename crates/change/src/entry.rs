@@ -91,7 +91,7 @@ pub enum Undo {
 }
 
 /// A setting, the value that it gets, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// The setting.
     pub key: Key,

@@ -17,6 +17,7 @@ mod apply;
 mod bounds;
 mod codec;
 mod command;
+mod confirming;
 mod coupled;
 mod entry;
 mod files;
@@ -27,22 +28,28 @@ mod journal;
 mod kernel;
 mod knob;
 mod latency;
+mod lines;
 mod lock;
 mod memory;
 mod open;
+mod own;
 mod owner;
 mod parameters;
 mod parse;
 mod persist;
+mod provisional;
+pub mod remote;
 mod restore;
 #[cfg(test)]
 mod tests;
+mod warden;
 mod words;
 mod world;
 
 pub use apply::{Outcome, apply};
 pub use codec::{Contents, Tail, contents, line};
 pub use command::{command, undo};
+pub use confirming::{Confirming, Probe};
 pub use coupled::SideEffect;
 pub use entry::{Change, Device, Entry, Key, Phase, Place, Undo};
 pub use hand::{Hand, Local};
@@ -57,5 +64,8 @@ pub use parse::{Wanted, parse};
 pub use persist::{
     Config, DropIn, Files, Interface, Kept, Refusal, Surroundings, Written, persist, write,
 };
+pub use provisional::Provisional;
+pub use remote::{Ending, Far, attend};
 pub use restore::{End, Restored, restore, restore_kept, restore_one};
+pub use warden::{Warded, stand};
 pub use world::World;

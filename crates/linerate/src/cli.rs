@@ -141,7 +141,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Sweep(args) => sweep::run(args, options),
         Command::Forward(args) => forward::run(args, options),
         Command::Serve(args) => serve::run(args),
-        Command::Agent(_) => agent::run(),
+        Command::Agent(args) => agent::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Explain(args) => explain::run(args),
         Command::History(args) => history::run(args),

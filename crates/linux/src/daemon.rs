@@ -62,6 +62,15 @@ pub fn divert(file: &File) -> io::Result<()> {
     Ok(rustix::stdio::dup2_stderr(file)?)
 }
 
+/// Leaves the session and the terminal of the process that started this one: their end does not end it.
+///
+/// # Errors
+/// It leads a process group: it was not started as a child.
+pub fn leave_session() -> io::Result<()> {
+    rustix::process::setsid()?;
+    Ok(())
+}
+
 /// Whether a process with this id exists; without `/proc` none does.
 #[must_use]
 pub fn is_running(id: u32) -> bool {

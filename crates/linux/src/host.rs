@@ -32,6 +32,12 @@ pub fn describe<'a>(interfaces: impl IntoIterator<Item = &'a str>) -> Host {
     }
 }
 
+/// The user whose rights this process has: 0 is root.
+#[must_use]
+pub fn effective_user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// The random number that this machine got when it was booted.
 #[must_use]
 pub fn boot_id() -> Option<String> {

@@ -15,6 +15,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+pub mod alarm;
 mod bpf;
 pub mod buffer_limit;
 pub mod calendar;
@@ -28,6 +29,7 @@ pub mod file;
 pub mod heap;
 pub mod host;
 pub mod icmp;
+pub mod management;
 pub mod memory_file;
 mod message;
 mod mode;
@@ -38,6 +40,7 @@ pub mod nic;
 pub mod observed_heap;
 pub mod packet;
 pub mod pipe;
+pub mod piped;
 pub mod port;
 pub mod proc;
 pub mod proc_kept;

@@ -10,6 +10,7 @@ mod device;
 pub(crate) mod ethtool;
 mod link;
 mod mdio;
+mod route;
 mod window;
 
 use std::io;
@@ -29,6 +30,7 @@ pub use ethtool::{
 };
 pub use link::{Link, link, list};
 pub use mdio::Phy;
+pub use route::route;
 pub use window::Window;
 pub(crate) use window::page_bytes;
 

@@ -12,3 +12,4 @@ pub mod order;
 pub mod qdisc;
 pub mod qdisc_words;
 pub mod qstats;
+pub mod route;

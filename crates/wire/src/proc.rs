@@ -9,6 +9,7 @@ pub mod loadavg;
 pub mod meminfo;
 pub mod net_dev;
 pub mod net_stat;
+pub mod net_tcp;
 pub mod net_udp;
 pub mod netstat;
 pub mod pid_stat;

@@ -2,8 +2,8 @@
 //! No text, however odd, makes a reader of /proc panic.
 
 use linerate_wire::proc::{
-    interrupts, loadavg, meminfo, net_dev, net_udp, netstat, pid_stat, schedstat, snmp, snmp6,
-    sockstat, softnet, stat,
+    interrupts, loadavg, meminfo, net_dev, net_tcp, net_udp, netstat, pid_stat, schedstat, snmp,
+    snmp6, sockstat, softnet, stat,
 };
 use proptest::prelude::*;
 
@@ -15,6 +15,7 @@ fn read_all(text: &str) {
     let _ = netstat::parse(text);
     let _ = softnet::parse(text);
     let _ = net_dev::parse(text);
+    let _ = net_tcp::established(text);
     let _ = net_udp::parse(text);
     let _ = meminfo::parse(text);
     let _ = interrupts::parse(text);

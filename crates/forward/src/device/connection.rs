@@ -3,16 +3,16 @@
 //! a TCP stream or a socket pair.
 
 use std::fmt;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use linerate_endpoint::extension::{Message, Part};
 use linerate_endpoint::token::{ClientAuth, known};
+use linerate_linux::piped;
 use linerate_linux::signal::Interrupt;
 use linerate_model::failure::printable;
 use linerate_model::output::{Host, Role};
@@ -56,25 +56,11 @@ impl Connection {
     /// Those of starting a thread.
     pub(super) fn new(
         transport: Transport,
-        mut input: impl Read + Send + 'static,
+        input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
         interrupt: &Interrupt,
     ) -> Result<Self, String> {
-        let (sender, pieces) = sync_channel(PIECES);
-        thread::Builder::new()
-            .name("device".to_owned())
-            .spawn(move || {
-                let mut bytes = vec![0; PIECE_BYTES];
-                loop {
-                    match input.read(&mut bytes) {
-                        Ok(0) => return,
-                        Ok(count) if sender.send(bytes[..count].to_vec()).is_err() => return,
-                        Err(error) if error.kind() != ErrorKind::Interrupted => return,
-                        Ok(_) | Err(_) => {}
-                    }
-                }
-            })
-            .map_err(|error| error.to_string())?;
+        let pieces = piped::pieces(input, "device").map_err(|error| error.to_string())?;
         let preamble = matches!(transport, Transport::Process(_)).then(Vec::new);
         Ok(Self {
             transport,
@@ -258,7 +244,7 @@ impl Drop for Connection {
     fn drop(&mut self) {
         self.output = None;
         match &mut self.transport {
-            Transport::Process(child) => reap(child),
+            Transport::Process(child) => piped::reap(child, EXIT_WITHIN),
             // It may be closed already.
             Transport::Tcp(stream) => drop(stream.shutdown(Shutdown::Both)),
             Transport::Unix(stream) => drop(stream.shutdown(Shutdown::Both)),
@@ -266,24 +252,9 @@ impl Drop for Connection {
     }
 }
 
-fn reap(child: &mut Child) {
-    let end = Instant::now() + EXIT_WITHIN;
-    while Instant::now() < end {
-        if let Ok(Some(_)) | Err(_) = child.try_wait() {
-            return;
-        }
-        thread::sleep(STEP / 10);
-    }
-    // It may have ended just now.
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
 /// The longest preamble: a console's messages, a banner, the prompt.
 const PREAMBLE_BYTES: usize = 64 * 1024;
 const SAID_BYTES: usize = 60;
-const PIECES: usize = 16;
-const PIECE_BYTES: usize = 64 * 1024;
 /// Exceeds the counters of a machine with hundreds of queues.
 const ANSWER_BYTES: usize = 16 << 20;
 const STEP: Duration = Duration::from_millis(100);
@@ -292,7 +263,7 @@ const EXIT_WITHIN: Duration = Duration::from_millis(1000);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::thread::JoinHandle;
+    use std::thread::{self, JoinHandle};
 
     /// A connection to a peer that sends this, and then waits for the end.
     fn peer(says: Vec<u8>) -> (Connection, JoinHandle<()>) {

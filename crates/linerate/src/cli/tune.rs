@@ -3,6 +3,7 @@
 
 mod campaign;
 mod candidate;
+mod far;
 mod find;
 mod hands;
 mod measurement;

@@ -9,9 +9,11 @@
 
 mod commands;
 mod crashes;
+mod cut;
 mod endings;
 mod faults;
 mod role;
+mod serve_reads;
 mod settings;
 mod topologies;
 mod traffic;
@@ -60,6 +62,8 @@ fn all() -> Vec<Test> {
         commands::TESTS,
         settings::TESTS,
         crashes::TESTS,
+        cut::TESTS,
+        serve_reads::TESTS,
     ]
     .concat()
 }

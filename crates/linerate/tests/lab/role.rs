@@ -15,6 +15,7 @@ use linerate_lab::{Isolation, Lab, LabPlan};
 use linerate_linux::sandbox::Privilege;
 
 use super::crashes;
+use super::cut;
 
 /// Names the role.
 pub(crate) const VARIABLE: &str = "LINERATE_TEST_ROLE";
@@ -28,8 +29,14 @@ pub(crate) fn play(role: &OsStr) -> ExitCode {
         Some("say-isolation") => say_isolation(),
         Some("change-settings") => crashes::change_settings(),
         Some("restore-settings") => crashes::restore_settings(),
+        Some(role @ (cut::FAR_TUNER | cut::LOCAL_TUNER)) => cut::play(role),
         _ => ExitCode::FAILURE,
     }
+}
+
+/// For a person who looks for the reason of a failure.
+pub(crate) fn report(what: &str) {
+    eprintln!("{what}");
 }
 
 /// Opens a lab, starts a command in each host, one of them in the background of a shell, says

@@ -234,6 +234,28 @@ fn the_manifests_are_the_walls() {
     assert!(rooms >= 13, "{rooms}");
 }
 
+/// What `serve` answers with is in `endpoint`: neither it nor what it uses can change a setting by a journal.
+#[test]
+fn no_manifest_lets_serve_change_a_host() {
+    let mut reached = vec!["endpoint".to_owned()];
+    let mut at = 0;
+    while let Some(room) = reached.get(at).cloned() {
+        let manifest = text(root().join("crates").join(&room).join("Cargo.toml"));
+        for used in rooms_used(&manifest) {
+            if !reached.contains(&used) {
+                reached.push(used);
+            }
+        }
+        at += 1;
+    }
+    assert!(
+        reached.len() > 3 && !reached.contains(&"change".to_owned()),
+        "{reached:?}"
+    );
+    let serve = text("crates/linerate/src/cli/serve.rs");
+    assert!(serve.contains("linerate_endpoint") && !serve.contains("linerate_change"));
+}
+
 /// The rooms among a manifest's dependencies.
 fn rooms_used(manifest: &str) -> Vec<String> {
     let manifest: toml::Table = manifest.parse().unwrap();

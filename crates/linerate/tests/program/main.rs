@@ -50,4 +50,6 @@ mod token;
 #[cfg(test)]
 mod tune;
 #[cfg(test)]
+mod tune_ssh;
+#[cfg(test)]
 mod wire_log;

@@ -3,7 +3,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{DocumentFlags, ServerFlags};
+use super::{DocumentFlags, FarFlags, ServerFlags};
 use crate::cli::values::{self, compare};
 
 /// Try the changes that the findings propose, keep what is proven better, and undo the rest
@@ -19,6 +19,7 @@ use crate::cli::values::{self, compare};
 #[command(before_long_help = "Examples:
   linerate tune 192.0.2.7                    HOST runs `linerate serve`
   linerate tune 192.0.2.7 --dry-run          what would be tried, as commands
+  linerate tune 192.0.2.7 --remote           also settings of HOST, through ssh
   linerate tune 192.0.2.7 -- udp -b 400M     what this measurement shows, and by it
   linerate tune --lab --quick --fault tcp-rmem
   linerate tune status
@@ -61,6 +62,8 @@ pub(in crate::cli) struct CampaignArgs {
     /// Seed of the order of the blocks [default: random, and stored]
     #[arg(long, value_name = "N")]
     pub(in crate::cli) seed: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) far: FarFlags,
     #[command(flatten)]
     pub(in crate::cli) server: ServerFlags,
     /// Measure this instead of a check, and decide by it: udp, tcp or sweep with its flags

@@ -11,6 +11,7 @@ use linerate_model::failure::Failure;
 use linerate_model::output::{Candidate, CandidateState, Output, Tuning, TuningEnd};
 
 use super::candidate::{Proposals, ceiling};
+use super::far::Reached;
 use super::measurement::{Again, Measurement};
 use super::mechanism::is_found;
 use super::reach::server_words;
@@ -41,11 +42,17 @@ fn carried_out(
     tuning: &mut Tuning,
 ) -> Result<(), Failure> {
     let server = server_words(&args.server.target, host);
+    let reached = match (args.server.lab.lab, args.dry_run) {
+        (true, _) => Reached::in_lab(hands::of_lab(session)?),
+        (false, true) => Reached::only_shown(),
+        (false, false) => Reached::open(&args.far, session, host)?,
+    };
     let first = first_words(args, &server);
     let check = find::measured(session, &first, "check")?;
     session.output.hosts.clone_from(&check.hosts);
     tuning.check_dir.clone_from(&check.run_dir);
-    let found = Proposals::of(&check);
+    let mut found = Proposals::of(&check);
+    reached.withhold(&mut found, &args.far);
     tuning.by_hand.clone_from(&found.by_hand);
     tuning.candidates = found.all.iter().zip(1..).map(told::untried).collect();
     session.console.say(&told::found(&check, tuning));
@@ -77,14 +84,10 @@ fn carried_out(
         tuning.ended = TuningEnd::DryRun;
         return Ok(());
     }
-    let hands = match args.server.lab.lab {
-        true => hands::of_lab(session)?,
-        false => hands::of_this_host()?,
-    };
     let mut trials = Trials {
         args,
         session,
-        stage: Stage::new(hands, found.all),
+        stage: Stage::new(reached.hands, found.all),
         measurements,
         measured: BTreeSet::new(),
         seed: args.seed.unwrap_or_else(drawn_seed),

@@ -66,6 +66,11 @@ impl Proposals {
         }
     }
 
+    /// Leaves it to a person, and says why.
+    pub(super) fn leave(&mut self, finding: &Finding, why: &str) {
+        self.by_hand(finding, why);
+    }
+
     fn by_hand(&mut self, finding: &Finding, why: &str) {
         let change = finding.change.as_ref();
         self.by_hand.extend(change.map(|change| ByHand {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The hosts whose settings a campaign can change: this one, or both of a lab.
+//! The hosts of a lab, whose settings a campaign can change.
 
 use std::io;
 
@@ -10,16 +10,6 @@ use linerate_model::output::Role;
 
 use super::stage::Hands;
 use crate::cli::session::Session;
-
-/// This host, with the journal of its user.
-///
-/// # Errors
-/// There is no place for a journal.
-pub(super) fn of_this_host<'h>() -> Result<Hands<'h>, Failure> {
-    let journal = super::journal()?;
-    let here = Local::here(journal).map_err(|why| Failure::measuring("find this host", why))?;
-    Ok([(Role::Local, boxed(here))].into())
-}
 
 /// Both hosts of a lab. What belongs to the machine is refused; what is changed ends with the lab.
 ///

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Changes that really cut the way by which they are made: the interface of the connection to the far agent, or of this host,
+//! goes down. The way is there again without any help, whatever becomes of the program that made the change.
+
+use std::fs::{self, File};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use linerate_change::remote::Terms;
+use linerate_change::{
+    Change, Far, Hand, Journal, Local, Open, Outcome as Applied, Provisional, Trace, Undo, Warded,
+};
+use linerate_lab::{Host, Isolation, Lab, LabPlan};
+use linerate_linux::nic;
+use linerate_linux::process::Reader;
+use linerate_linux::signal::SIGKILL;
+
+use super::Test;
+use super::role::VARIABLE;
+use super::traffic::eventually;
+use super::verdict::{Outcome, Verdict, ensure};
+
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "a_way_that_a_change_cuts_is_there_again",
+        a_way_that_a_change_cuts_is_there_again,
+    ),
+    (
+        "a_tuner_killed_while_its_way_is_cut_leaves_nothing",
+        |isolation| killed_tuner(isolation, FAR_TUNER, Duration::from_secs(8)),
+    ),
+    (
+        "a_tuner_killed_while_its_own_link_is_down_leaves_nothing",
+        |isolation| killed_tuner(isolation, LOCAL_TUNER, NEVER),
+    ),
+    (
+        "a_tuner_that_hangs_while_its_own_link_is_down_leaves_nothing",
+        hanging_tuner,
+    ),
+    (
+        "a_far_agent_that_hears_nothing_ends",
+        a_far_agent_that_hears_nothing_ends,
+    ),
+];
+
+/// The far agent, reached through the link, and its journal.
+struct Scene {
+    lab: Lab,
+    place: PathBuf,
+}
+
+impl Scene {
+    fn open(isolation: &Isolation) -> Outcome<Self> {
+        let mut bytes = [0; 8];
+        linerate_linux::random::fill(&mut bytes)?;
+        let name = format!("linerate-cut-{:x}", u64::from_ne_bytes(bytes));
+        let place = std::env::temp_dir().join(name);
+        fs::create_dir(&place)?;
+        let lab = Lab::open(isolation, &LabPlan::default())?;
+        Ok(Self { lab, place })
+    }
+
+    fn far(&self) -> &Host {
+        &self.lab.hosts()[1]
+    }
+
+    /// An agent in the far host for the next connection to this address.
+    fn agent(&self) -> Outcome<(SocketAddr, std::thread::JoinHandle<std::io::Result<Child>>)> {
+        let host = self.far();
+        let listener = host.enter(|| TcpListener::bind((host.ipv4, 0)))??;
+        let address = listener.local_addr()?;
+        let mut command = Command::new(OURS);
+        command
+            .args(["agent", "--stdio", "--changes"])
+            .env("XDG_STATE_HOME", &self.place);
+        // The lab's own commands are started in their namespace by a thread of it.
+        let inside = host
+            .namespace()
+            .map(|namespace| namespace.start_inside(&mut command));
+        inside.transpose()?;
+        let accept = move || {
+            let (stream, _) = listener.accept()?;
+            command
+                .stdin(Stdio::from(OwnedFd::from(stream.try_clone()?)))
+                .stdout(Stdio::from(OwnedFd::from(stream)))
+                .spawn()
+        };
+        Ok((address, std::thread::spawn(accept)))
+    }
+
+    fn open_changes(&self, journal: &Path) -> Vec<Open> {
+        let journal = Journal::at(&self.place.join(journal), BOOT);
+        journal.open().unwrap_or_default()
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _left = fs::remove_dir_all(&self.place);
+    }
+}
+
+/// Whether the link is administratively up.
+fn is_up(host: &Host) -> bool {
+    let link = host.enter(|| nic::link(INTERFACE));
+    link.ok().and_then(Result::ok).is_some_and(|link| link.up)
+}
+
+fn is_reached(from: &Host, address: SocketAddr) -> bool {
+    let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(300));
+    from.enter(connect).is_ok_and(|connected| connected.is_ok())
+}
+
+fn connected(address: SocketAddr, terms: Terms) -> std::io::Result<Far> {
+    let stream = TcpStream::connect(address)?;
+    Far::over(stream.try_clone()?, stream, terms)
+}
+
+/// The link goes down: `IFF_UP` (include/uapi/linux/if.h) of the interface's flags is cleared.
+fn cut(hand: &mut impl Provisional, within: Duration) -> std::io::Result<Applied> {
+    let key = hand.key("sysfs flags", Some(INTERFACE))?;
+    let flags = hand.read(&key)?;
+    let number = u32::from_str_radix(flags.trim_start_matches("0x"), 16);
+    let down = number.map_err(std::io::Error::other)? & !1;
+    let change = Change {
+        key,
+        new: format!("{down:#x}"),
+        undo: Undo::Write,
+        because: "a test".to_owned(),
+    };
+    hand.apply_within(change, within)
+}
+
+fn a_way_that_a_change_cuts_is_there_again(isolation: &Isolation) -> Outcome {
+    let scene = Scene::open(isolation)?;
+    let [near, far_host] = scene.lab.hosts();
+    let (address, agent) = scene.agent()?;
+    // Any address of the far host will do to see whether it is reached.
+    let other = far_host.enter(|| TcpListener::bind((far_host.ipv4, 0)))??;
+    let other = (other.local_addr()?, other);
+    ensure(is_reached(near, other.0), || {
+        "not reached before".to_owned()
+    })?;
+    let mut far = near.enter(|| connected(address, Terms::default()))??;
+    let mut agent = joined(agent)?;
+    let made = std::thread::scope(|scope| {
+        let made = scope.spawn(|| cut(&mut far, Duration::from_secs(5)));
+        let went_down = eventually(|| !is_up(far_host));
+        let was_cut = went_down && !is_reached(near, other.0);
+        let is_back = eventually(|| is_up(far_host));
+        let made = made
+            .join()
+            .map_err(|_| Verdict::Failed("panicked".to_owned()))??;
+        ensure(went_down, || "the link never went down".to_owned())?;
+        ensure(was_cut, || "the way was not cut".to_owned())?;
+        ensure(is_back, || "the link stayed down".to_owned())?;
+        Ok::<_, Verdict>(made)
+    })?;
+    let Applied::Applied { change, .. } = made else {
+        return Err(Verdict::Failed(format!("{made:?}")));
+    };
+    let late = far.confirm(change).err().map(|why| why.to_string());
+    ensure(
+        late.as_ref().is_some_and(|why| why.contains("rolled back")),
+        || format!("{late:?}"),
+    )?;
+    ensure(is_reached(near, other.0), || "not reached after".to_owned())?;
+    let open = scene.open_changes(Path::new("linerate/journal"));
+    ensure(open.is_empty(), || format!("{open:?}"))?;
+    drop(far);
+    ensure(agent.wait()?.success(), || "the agent failed".to_owned())
+}
+
+fn joined(agent: std::thread::JoinHandle<std::io::Result<Child>>) -> Outcome<Child> {
+    let started = agent.join();
+    Ok(started.map_err(|_| Verdict::Failed("panicked".to_owned()))??)
+}
+
+/// Killed at once when the link is down.
+fn killed_tuner(isolation: &Isolation, role: &str, within: Duration) -> Outcome {
+    let scene = Scene::open(isolation)?;
+    let [near, far_host] = scene.lab.hosts();
+    let (cut_host, journal) = match role {
+        FAR_TUNER => (far_host, Path::new("linerate/journal")),
+        _ => (near, Path::new(OWN_JOURNAL)),
+    };
+    let (address, agent) = scene.agent()?;
+    let mut tuner = near.spawn(tuner(&scene, role, address, within)?)?;
+    ensure(eventually(|| !is_up(cut_host)), || said(&scene))?;
+    // With all of its group, as a terminal that is closed would.
+    Reader::of(&tuner).signal_group(SIGKILL)?;
+    tuner.wait()?;
+    ensure(eventually(|| is_up(cut_host)), || {
+        format!("the link stayed down: {}", said(&scene))
+    })?;
+    let is_closed = || scene.open_changes(journal).is_empty();
+    ensure(eventually(is_closed), || {
+        format!("{:?}", scene.open_changes(journal))
+    })?;
+    if role == FAR_TUNER {
+        // The connection's end reaches it now.
+        let mut agent = joined(agent)?;
+        ensure(
+            eventually(|| matches!(agent.try_wait(), Ok(Some(_)))),
+            || "the agent did not end".to_owned(),
+        )?;
+    }
+    Ok(())
+}
+
+/// It can undo nothing, and it is not dead: only the deadline helps.
+fn hanging_tuner(isolation: &Isolation) -> Outcome {
+    let scene = Scene::open(isolation)?;
+    let near = &scene.lab.hosts()[0];
+    let nowhere = SocketAddr::from((near.ipv4, 9));
+    let within = Duration::from_secs(5);
+    let mut tuner = near.spawn(tuner(&scene, LOCAL_TUNER, nowhere, within)?)?;
+    ensure(eventually(|| !is_up(near)), || said(&scene))?;
+    Reader::of(&tuner).pause()?;
+    ensure(eventually(|| is_up(near)), || {
+        format!("the link stayed down: {}", said(&scene))
+    })?;
+    // It may have been stopped with the journal locked.
+    Reader::of(&tuner).signal_group(SIGKILL)?;
+    tuner.wait()?;
+    let journal = Path::new(OWN_JOURNAL);
+    ensure(
+        eventually(|| scene.open_changes(journal).is_empty()),
+        || format!("{:?}", scene.open_changes(journal)),
+    )?;
+    Ok(())
+}
+
+/// A connection that carries nothing any more and never ends, as one through a router that was switched off.
+fn a_far_agent_that_hears_nothing_ends(isolation: &Isolation) -> Outcome {
+    let scene = Scene::open(isolation)?;
+    let [near, far_host] = scene.lab.hosts();
+    let (address, agent) = scene.agent()?;
+    let terms = Terms {
+        silence: Duration::from_secs(6),
+        ..Terms::default()
+    };
+    let mut far = near.enter(|| connected(address, terms))??;
+    let mut agent = joined(agent)?;
+    let key = far.key("sysctl net.ipv4.tcp_sack", None)?;
+    let change = Change {
+        key,
+        new: "0".to_owned(),
+        undo: Undo::Write,
+        because: "a test".to_owned(),
+    };
+    let made = far.apply(change)?;
+    ensure(matches!(made, Applied::Applied { .. }), || {
+        format!("{made:?}")
+    })?;
+    near.enter(|| linerate_linux::rtnl::Rtnl::open()?.set_up(INTERFACE, false))??;
+    let ended = eventually(|| matches!(agent.try_wait(), Ok(Some(status)) if status.success()));
+    ensure(ended, || "the agent did not end".to_owned())?;
+    let now = far_host.enter(|| linerate_linux::sysctl::read("net.ipv4.tcp_sack"))??;
+    ensure(now == "1", || now.clone())
+}
+
+fn tuner(scene: &Scene, role: &str, address: SocketAddr, within: Duration) -> Outcome<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .env(VARIABLE, role)
+        .args([address.to_string(), within.as_secs().to_string()])
+        .arg(&scene.place)
+        .stdin(Stdio::null())
+        .stderr(File::create(scene.place.join("said"))?)
+        .process_group(0);
+    Ok(command)
+}
+
+fn said(scene: &Scene) -> String {
+    fs::read_to_string(scene.place.join("said")).unwrap_or_default()
+}
+
+/// The roles: cuts its way, and hangs.
+pub(crate) fn play(role: &str) -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [address, within, place] = words.as_slice() else {
+        return ExitCode::FAILURE;
+    };
+    match cut_and_hang(role, address, within, Path::new(place)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            super::role::report(&why);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn cut_and_hang(role: &str, address: &str, within: &str, place: &Path) -> Result<(), String> {
+    let text = |why: &dyn std::fmt::Display| why.to_string();
+    let within = Duration::from_secs(within.parse().map_err(|_| "no time")?);
+    let made = match role {
+        FAR_TUNER => {
+            let address = address.parse().map_err(|_| "no address")?;
+            let mut far = connected(address, Terms::default()).map_err(|why| text(&why))?;
+            cut(&mut far, within).map(|made| (made, Some(far)))
+        }
+        _ => return hang_locally(within, place).map_err(|why| text(&why)),
+    };
+    // The answer does not come while the way is cut.
+    Err(format!("{made:?}"))
+}
+
+fn hang_locally(within: Duration, place: &Path) -> std::io::Result<()> {
+    let journal = Journal::at(&place.join(OWN_JOURNAL), BOOT);
+    let mut helper = Command::new(OURS);
+    helper.args(["agent", "--stdio", "--warden"]);
+    let path = journal.path().to_owned();
+    let mut hand = Warded::begin(Local::here(journal)?, &path, helper)?;
+    let made = cut(&mut hand, within)?;
+    super::role::report(&format!("{made:?}"));
+    loop {
+        std::thread::park();
+    }
+}
+
+pub(crate) const FAR_TUNER: &str = "far-tuner";
+pub(crate) const LOCAL_TUNER: &str = "local-tuner";
+const OURS: &str = env!("CARGO_BIN_EXE_linerate");
+const OWN_JOURNAL: &str = "own-journal";
+const INTERFACE: &str = "eth0";
+const BOOT: &str = "this boot";
+const NEVER: Duration = Duration::from_secs(3600);
