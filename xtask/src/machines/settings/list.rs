@@ -113,10 +113,10 @@ pub(super) static SETTINGS: [Setting; 25] = [
         &["e1000e", "virtio-net-pci", "sabrelite"],
         &[
             "echo 2 > /sys/class/net/eth0/queues/rx-0/rps_cpus",
-            "sysctl -w net.core.rps_sock_flow_entries=4096",
+            "sysctl -w net.core.rps_sock_flow_entries=16384",
             "echo 2048 > /sys/class/net/eth0/queues/rx-0/rps_flow_cnt",
         ],
-        &["rps 2 2048", "4096"],
+        &["rps 2 2048", "16384"],
     ),
     setting(
         "polling",
