@@ -126,7 +126,7 @@ fn changed(session: &mut Session, setting: &Setting, directory: &Path) -> Result
 }
 
 /// The first interrupt of the card.
-const IRQ: &str = "irq=$(grep -E 'eth0|virtio0-input|fec' /proc/interrupts | head -n 1 | cut -d: -f1 | tr -d ' ')";
+const IRQ: &str = "irq=$(grep -E 'eth0|virtio0-input|ethernet' /proc/interrupts | head -n 1 | cut -d: -f1 | tr -d ' ')";
 
 fn judged(nic: &'static Nic, setting: &Setting, directory: &Path) -> Result<String, String> {
     let results = Results::of(nic, directory);

@@ -24,7 +24,7 @@ impl Setting {
     }
 }
 
-pub(super) static SETTINGS: [Setting; 25] = [
+pub(super) static SETTINGS: [Setting; 26] = [
     setting(
         "rings",
         &["e1000e", "e1000", "vmxnet3", "pcnet"],
@@ -65,11 +65,18 @@ pub(super) static SETTINGS: [Setting; 25] = [
     setting(
         "pause",
         &["sabrelite"],
-        &["ethtool -A eth0 rx off tx off"],
-        &["RX: off", "TX: off"],
+        &["ethtool -A eth0 rx on tx on"],
+        &["RX: on", "TX: on"],
+    ),
+    // The MAC obeys no pause frames then: bit 5 of RCR.
+    setting(
+        "pause-without-autonegotiation",
+        &["sabrelite"],
+        &["ethtool -A eth0 autoneg off"],
+        &["Autonegotiate: off", "5 FCE 0"],
     ),
     // Its MAC sends pause frames as it obeys them: fec_enet_set_pauseparam.
-    setting("pause-of-one-direction", &["sabrelite"], &["ethtool -A eth0 rx off"], &[]),
+    setting("pause-of-one-direction", &["sabrelite"], &["ethtool -A eth0 rx on"], &[]),
     setting(
         "coalescing",
         &["e1000e"],
@@ -107,7 +114,7 @@ pub(super) static SETTINGS: [Setting; 25] = [
         &["echo 1 > /proc/irq/$irq/smp_affinity_list"],
         &["affinity 1"],
     )
-    .after("for n in $(grep -E 'eth0|virtio0-|fec' /proc/interrupts | cut -d: -f1); do echo 0 >/proc/irq/$n/smp_affinity_list || true; done;"),
+    .after("for n in $(grep -E 'eth0|virtio0-|ethernet' /proc/interrupts | cut -d: -f1); do echo 0 >/proc/irq/$n/smp_affinity_list || true; done;"),
     setting(
         "packet-steering",
         &["e1000e", "virtio-net-pci", "sabrelite"],
@@ -181,10 +188,10 @@ const QDISCS: &[&str] = &["e1000e", "virtio-net-pci"];
 
 /// What the guest's own tools show. No counters, no times.
 pub(super) const STATE: &str = "for t in $(seq 100); do [ $(cat /sys/class/net/eth0/carrier) = 1 ] && break; sleep 0.1; done; for of in g k a c l; do ethtool -$of eth0; done 2>/dev/null; \
-     /real/ip link show dev eth0 | sed 's/state [A-Z]*//'; /real/tc -d qdisc show dev eth0 | sed -E 's/ 8[0-9a-f]{3}:/ 8:/; s/refcnt [0-9]*//'; \
+     /real/ip link show dev eth0 | sed 's/state [A-Z]*//'; /real/tc -d qdisc show dev eth0 | sed -E 's/ 8[0-9a-f]{3}:/ 8:/; s/refcnt [0-9]*//; s/direct_packets_stat [0-9]*//'; \
      cd /sys/class/net/eth0; echo polling $(cat threaded napi_defer_hard_irqs gro_flush_timeout); \
      for q in queues/rx-*; do echo rps $(cat $q/rps_cpus $q/rps_flow_cnt); done; for q in queues/tx-*; do echo xps $(cat $q/xps_cpus); done; \
-     for n in $(grep -E 'eth0|virtio0-|fec' /proc/interrupts | cut -d: -f1); do echo affinity $(cat /proc/irq/$n/smp_affinity_list); done; \
+     for n in $(grep -E 'eth0|virtio0-|ethernet' /proc/interrupts | cut -d: -f1); do echo affinity $(cat /proc/irq/$n/smp_affinity_list); done; \
      cd /proc/sys; echo $(cat net/core/netdev_budget net/core/netdev_max_backlog); \
      cat net/core/rps_sock_flow_entries net/core/rmem_max net/ipv4/tcp_rmem net/ipv4/tcp_congestion_control vm/min_free_kbytes; \
      linerate regs eth0 RCR 2>/dev/null; true";
