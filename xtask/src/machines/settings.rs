@@ -105,13 +105,13 @@ pub(super) fn inside(words: &[&str]) -> Outcome {
 fn changed(session: &mut Session, setting: &Setting, directory: &Path) -> Result<(), String> {
     let step = |kind: &str| format!("{}.{kind}", setting.name);
     let mut guest = |kind: &str, command: &str| session.shell(At::Guest, &step(kind), command);
-    let by_hand = guest("by-hand", &format!("{} true", setting.before))?;
+    let by_hand = guest("by-hand", &format!("set -e; {} true", setting.before))?;
     guest("before", STATE)?;
     let each = setting.lines.iter();
     let each: Vec<String> = each
-        .map(|line| format!("linerate tune set \"{line}\""))
+        .map(|line| format!("linerate tune set \"{line}\" || [ $? = 1 ] || exit 7"))
         .collect();
-    let set = guest("set", &format!("{IRQ}; {}", each.join(" && ")))?;
+    let set = guest("set", &format!("{IRQ}; {}", each.join("; ")))?;
     guest("between", STATE)?;
     let left = guest("status", "linerate tune status --json")?;
     let restored = guest("restore", "linerate tune restore")?;
@@ -126,7 +126,7 @@ fn changed(session: &mut Session, setting: &Setting, directory: &Path) -> Result
 }
 
 /// The first interrupt of the card.
-const IRQ: &str = "irq=$(grep -E 'eth0|virtio0-input|fec' /proc/interrupts | head -n 1 | cut -d: -f1 | tr -d ' ')";
+const IRQ: &str = "irq=$(grep -E 'eth0|virtio0-input|ethernet' /proc/interrupts | head -n 1 | cut -d: -f1 | tr -d ' ')";
 
 fn judged(nic: &'static Nic, setting: &Setting, directory: &Path) -> Result<String, String> {
     let results = Results::of(nic, directory);

@@ -47,6 +47,10 @@ fn what(change: &SettingChange) -> String {
         return change.knob.clone();
     }
     let of = change.interface.as_ref().map(|name| format!(" of {name}"));
+    // Its values are a list.
+    if let Some(main) = change.knob.strip_prefix("coupled ") {
+        return format!("what changes with {main}{}", of.unwrap_or_default());
+    }
     let now = change.effective.as_ref().unwrap_or(&change.after);
     format!("{}{} {before} → {now}", change.knob, of.unwrap_or_default())
 }
@@ -97,7 +101,17 @@ mod tests {
             state: ChangeState::Restored,
             ..change
         };
-        assert!(!shown(vec![restored]).contains("undo:"));
+        assert!(!shown(vec![restored.clone()]).contains("undo:"));
+        let coupled = SettingChange {
+            knob: "coupled ethtool -L combined".to_owned(),
+            before: Some(r#"[["irq #0","1"]]"#.to_owned()),
+            ..restored
+        };
+        let text = shown(vec![coupled]);
+        assert!(
+            text.starts_with("#3 what changes with ethtool -L combined of eth0: restored"),
+            "{text}"
+        );
     }
 
     #[test]

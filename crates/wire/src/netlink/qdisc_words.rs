@@ -236,9 +236,9 @@ mod tests {
         }
         let mut rounded = Vec::new();
         for (attribute, value) in attributes(&set) {
-            let is_time = [1, 3].contains(&attribute);
-            let number = u32::try_from(unsigned(value)?).ok()?;
+            let number = unsigned(value)?;
             let units = (number * 1000) >> 10;
+            let is_time = [1, 3].contains(&attribute);
             let kept = if is_time {
                 (units << 10) / 1000
             } else {

@@ -24,7 +24,7 @@ impl Setting {
     }
 }
 
-pub(super) static SETTINGS: [Setting; 22] = [
+pub(super) static SETTINGS: [Setting; 26] = [
     setting(
         "rings",
         &["e1000e", "e1000", "vmxnet3", "pcnet"],
@@ -37,15 +37,46 @@ pub(super) static SETTINGS: [Setting; 22] = [
         &["ethtool -G eth0 rx 1024", "ethtool -G eth0 rx 2048"],
         &["RX: 2048"],
     ),
-    setting("ring-too-large", &["e1000e"], &["ethtool -X eth0 equal 64"], &[]),
+    setting(
+        "hash-of-one-queue",
+        &["e1000e"],
+        &["ethtool -X eth0 equal 2"],
+        &[],
+    ),
+    setting(
+        "ring-too-large",
+        &["virtio-net-pci"],
+        &["ethtool -G eth0 rx 9999"],
+        &[],
+    ),
+    // With autonegotiation the driver ignores the rest: e1000_set_pauseparam.
     setting(
         "pause",
-        &["e1000e", "sabrelite"],
+        &["e1000e"],
+        &["ethtool -A eth0 autoneg off rx off tx off"],
+        &["Autonegotiate: off", "RX: off", "TX: off"],
+    ),
+    setting(
+        "pause-with-autonegotiation",
+        &["e1000e"],
         &["ethtool -A eth0 rx off tx off"],
-        &["RX: off", "TX: off"],
+        &[],
+    ),
+    setting(
+        "pause",
+        &["sabrelite"],
+        &["ethtool -A eth0 rx on tx on"],
+        &["RX: on", "TX: on"],
+    ),
+    // The MAC obeys no pause frames then: bit 5 of RCR.
+    setting(
+        "pause-without-autonegotiation",
+        &["sabrelite"],
+        &["ethtool -A eth0 autoneg off"],
+        &["Autonegotiate: off", "5 FCE 0"],
     ),
     // Its MAC sends pause frames as it obeys them: fec_enet_set_pauseparam.
-    setting("pause-of-one-direction", &["sabrelite"], &["ethtool -A eth0 rx off"], &[]),
+    setting("pause-of-one-direction", &["sabrelite"], &["ethtool -A eth0 rx on"], &[]),
     setting(
         "coalescing",
         &["e1000e"],
@@ -62,7 +93,7 @@ pub(super) static SETTINGS: [Setting; 22] = [
     setting(
         "checksums",
         &["e1000e", "virtio-net-pci", "sabrelite"],
-        &["ethtool -K eth0 tx off rx off"],
+        &["ethtool -K eth0 tx off"],
         &["tx-checksumming: off", "tcp-segmentation-offload: off"],
     ),
     setting(
@@ -83,16 +114,16 @@ pub(super) static SETTINGS: [Setting; 22] = [
         &["echo 1 > /proc/irq/$irq/smp_affinity_list"],
         &["affinity 1"],
     )
-    .after("irq=$(grep -E 'eth0|virtio0-input|fec' /proc/interrupts | head -n 1 | cut -d: -f1 | tr -d ' '); echo 0 >/proc/irq/$irq/smp_affinity_list;"),
+    .after("for n in $(grep -E 'eth0|virtio0-|ethernet' /proc/interrupts | cut -d: -f1); do echo 0 >/proc/irq/$n/smp_affinity_list || true; done;"),
     setting(
         "packet-steering",
         &["e1000e", "virtio-net-pci", "sabrelite"],
         &[
             "echo 2 > /sys/class/net/eth0/queues/rx-0/rps_cpus",
-            "sysctl -w net.core.rps_sock_flow_entries=4096",
+            "sysctl -w net.core.rps_sock_flow_entries=16384",
             "echo 2048 > /sys/class/net/eth0/queues/rx-0/rps_flow_cnt",
         ],
-        &["rps 2 2048", "4096"],
+        &["rps 2 2048", "16384"],
     ),
     setting(
         "polling",
@@ -121,25 +152,25 @@ pub(super) static SETTINGS: [Setting; 22] = [
         &["tc qdisc replace dev eth0 root fq_codel target 7ms noecn"],
         &["qdisc fq_codel", "target 7ms"],
     )
-    .after("tc qdisc replace dev eth0 root handle 5: fq flow_limit 50 horizon_cap maxrate 90mbit;"),
+    .after("/real/tc qdisc replace dev eth0 root handle 5: fq flow_limit 50 horizon_cap maxrate 90mbit;"),
     setting(
         "codel-of-a-person",
         QDISCS,
         &["tc qdisc replace dev eth0 root fq_codel limit 999"],
         &["limit 999p"],
     )
-    .after("tc qdisc replace dev eth0 root fq_codel target 3ms interval 77ms flows 512 noecn quantum 1000;"),
+    .after("/real/tc qdisc replace dev eth0 root fq_codel target 3ms interval 77ms flows 512 noecn quantum 1000;"),
     setting(
         "bucket-of-a-person",
         QDISCS,
         &["tc qdisc replace dev eth0 root pfifo limit 16"],
         &["qdisc pfifo", "limit 16p"],
     )
-    .after("tc qdisc replace dev eth0 root tbf rate 70mbit burst 9000 limit 60000;"),
+    .after("/real/tc qdisc replace dev eth0 root tbf rate 70mbit burst 9000 limit 60000;"),
     setting("tree-of-a-person", QDISCS, &["tc qdisc replace dev eth0 root fq"], &[])
-        .after("tc qdisc replace dev eth0 root handle 1: htb; tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit;"),
+        .after("/real/tc qdisc replace dev eth0 root handle 1: htb; /real/tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit;"),
     setting("default", QDISCS, &["tc qdisc del dev eth0 root"], &["0: root"])
-        .after("tc qdisc del dev eth0 root; tc qdisc replace dev eth0 root handle 7: fq quantum 5000;"),
+        .after("/real/tc qdisc del dev eth0 root; /real/tc qdisc replace dev eth0 root handle 7: fq quantum 5000;"),
     setting(
         "buffers",
         &["e1000e", "sabrelite"],
@@ -156,11 +187,11 @@ pub(super) static SETTINGS: [Setting; 22] = [
 const QDISCS: &[&str] = &["e1000e", "virtio-net-pci"];
 
 /// What the guest's own tools show. No counters, no times.
-pub(super) const STATE: &str = "for of in g k a c l; do ethtool -$of eth0; done 2>/dev/null; \
-     /real/ip link show dev eth0 | sed 's/state [A-Z]*//'; /real/tc -d qdisc show dev eth0 | sed -E 's/ 8[0-9a-f]{3}:/ 8:/; s/refcnt [0-9]*//'; \
+pub(super) const STATE: &str = "for t in $(seq 100); do [ $(cat /sys/class/net/eth0/carrier) = 1 ] && break; sleep 0.1; done; for of in g k a c l; do ethtool -$of eth0; done 2>/dev/null; \
+     /real/ip link show dev eth0 | sed 's/state [A-Z]*//'; /real/tc -d qdisc show dev eth0 | sed -E 's/ 8[0-9a-f]{3}:/ 8:/; s/refcnt [0-9]*//; s/direct_packets_stat [0-9]*//'; \
      cd /sys/class/net/eth0; echo polling $(cat threaded napi_defer_hard_irqs gro_flush_timeout); \
      for q in queues/rx-*; do echo rps $(cat $q/rps_cpus $q/rps_flow_cnt); done; for q in queues/tx-*; do echo xps $(cat $q/xps_cpus); done; \
-     for n in $(grep -E 'eth0|virtio0-|fec' /proc/interrupts | cut -d: -f1); do echo affinity $(cat /proc/irq/$n/smp_affinity_list); done; \
+     for n in $(grep -E 'eth0|virtio0-|ethernet' /proc/interrupts | cut -d: -f1); do echo affinity $(cat /proc/irq/$n/smp_affinity_list); done; \
      cd /proc/sys; echo $(cat net/core/netdev_budget net/core/netdev_max_backlog); \
      cat net/core/rps_sock_flow_entries net/core/rmem_max net/ipv4/tcp_rmem net/ipv4/tcp_congestion_control vm/min_free_kbytes; \
      linerate regs eth0 RCR 2>/dev/null; true";
