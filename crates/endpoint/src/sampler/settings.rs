@@ -45,7 +45,7 @@ pub(super) fn state<'a>(
         .collect()
 }
 
-/// The running programs that change settings.
+/// The running programs that change settings: a file per process, so only after something has changed.
 pub(super) fn programs() -> Setting {
     setting(setup::programs(), None)
 }

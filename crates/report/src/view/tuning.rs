@@ -9,7 +9,7 @@ use linerate_model::units::format::significant;
 
 use super::comparison::figure_text;
 use super::comparison::sentence::effect;
-use super::{Block, Line, Tone};
+use super::{Block, Line, Tone, moved};
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let parts = output.tuning.iter().map(|tuning| parts(output, tuning));
@@ -35,6 +35,7 @@ fn parts(output: &Output, tuning: &Tuning) -> Vec<Block> {
             tuning.whole.iter().filter(|_| is_kept(tuning)).map(whole),
         ),
         Block::lines("left to you", tuning.by_hand.iter().flat_map(by_hand)),
+        moved::short(output),
         Block::lines("", next(output)),
     ];
     blocks.into_iter().flatten().collect()

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::{Arm, Plan};
+use linerate_model::credible;
 use linerate_model::failure::{Failure, Kind};
 use linerate_model::output::{Comparison, Finding, Judgement, Mechanism, Output};
 
@@ -92,6 +93,8 @@ impl Asked<'_> {
         let arms = trial.conclude(&mut part, &ended);
         let mechanism = arms.runs.as_ref().map(Runs::mechanism);
         let output = part.close(&ended);
+        session.output.moved.extend_from_slice(&output.moved);
+        credible::moved(&mut session.output.moved);
         ended.and(restored)?;
         Ok(gave(output, mechanism))
     }
