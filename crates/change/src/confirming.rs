@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::apply::Outcome;
+use crate::coupled::SideEffect;
 use crate::entry::{Change, Key};
 use crate::hand::Hand;
 use crate::provisional::Provisional;
@@ -82,6 +83,14 @@ impl<P: Provisional> Hand for Confirming<'_, P> {
 
     fn read(&mut self, key: &Key) -> io::Result<String> {
         self.hand.read(key)
+    }
+
+    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
+        self.hand.most(key)
+    }
+
+    fn side_effects(&mut self, change: u64) -> io::Result<Vec<SideEffect>> {
+        self.hand.side_effects(change)
     }
 
     /// A change that cuts the path is refused, and undone.

@@ -24,6 +24,7 @@ use std::time::Duration;
 use linerate_linux::piped;
 
 use crate::apply::Outcome;
+use crate::coupled::SideEffect;
 use crate::entry::{Change, Key, Undo};
 use crate::hand::Hand;
 use crate::lines::{self, Line, lines};
@@ -110,6 +111,14 @@ impl<H: Hand> Hand for Warded<H> {
 
     fn read(&mut self, key: &Key) -> io::Result<String> {
         self.hand.read(key)
+    }
+
+    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
+        self.hand.most(key)
+    }
+
+    fn side_effects(&mut self, change: u64) -> io::Result<Vec<SideEffect>> {
+        self.hand.side_effects(change)
     }
 
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {

@@ -3,17 +3,19 @@
 
 mod campaign;
 mod candidate;
+mod explore;
 mod far;
 mod find;
 mod hands;
 mod measurement;
 mod mechanism;
+mod permission;
 mod persist;
 mod reach;
 mod set;
 mod stage;
 mod status;
-mod told;
+mod texts;
 mod trial;
 
 use std::collections::BTreeMap;

@@ -2,6 +2,7 @@
 //! `linerate tune`.
 
 use clap::{Args, Subcommand};
+use linerate_knowledge::Consent;
 
 use super::{DocumentFlags, FarFlags, ServerFlags};
 use crate::cli::values::{self, compare};
@@ -41,6 +42,15 @@ pub(in crate::cli) struct CampaignArgs {
     /// Show what would be tried, and change nothing
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
+    /// Try also what no finding proposes: the tunables for throughput and loss that the hosts have
+    #[arg(long)]
+    pub(in crate::cli) explore: bool,
+    /// Allow a change with consequences beyond this host's speed: pause, mtu, addresses, firewall or power (repeatable)
+    #[arg(long, value_name = "WHAT", value_parser = consent)]
+    pub(in crate::cli) consent: Vec<Consent>,
+    /// Write files that make permanent what is kept, as `linerate tune persist` does
+    #[arg(long, conflicts_with_all = ["lab", "dry_run"])]
+    pub(in crate::cli) persist: bool,
     /// Shorter check and fewer runs: --aa 2, --blocks 6, -t 1 and --settle 200ms, unless they are given
     #[arg(long)]
     pub(in crate::cli) quick: bool,
@@ -69,6 +79,10 @@ pub(in crate::cli) struct CampaignArgs {
     /// Measure this instead of a check, and decide by it: udp, tcp or sweep with its flags
     #[arg(last = true, value_name = "MEASUREMENT")]
     pub(in crate::cli) measurement: Vec<String>,
+}
+
+fn consent(text: &str) -> Result<Consent, String> {
+    Consent::of_word(text).ok_or_else(|| format!("expected one of {}", Consent::WORDS.join(", ")))
 }
 
 /// As a measuring command takes it.

@@ -8,16 +8,17 @@ use std::time::Duration;
 use linerate_method::campaign::{Campaign, Step};
 use linerate_method::experiment::{Plan, margin};
 use linerate_model::failure::Failure;
-use linerate_model::output::{Candidate, CandidateState, Output, Tuning, TuningEnd};
+use linerate_model::output::{Candidate, CandidateState, ChangeState, Output, Tuning, TuningEnd};
 
 use super::candidate::{Proposals, ceiling};
 use super::far::Reached;
 use super::measurement::{Again, Measurement};
 use super::mechanism::is_found;
+use super::permission::Permission;
 use super::reach::server_words;
 use super::stage::{Stage, Trouble};
 use super::trial::{Asked, Gave, failure};
-use super::{find, hands, told};
+use super::{explore, find, hands, persist, texts};
 use crate::cli::ab::drawn_seed;
 use crate::cli::args::CampaignArgs;
 use crate::cli::session::Session;
@@ -42,7 +43,11 @@ fn carried_out(
     tuning: &mut Tuning,
 ) -> Result<(), Failure> {
     let server = server_words(&args.server.target, host);
-    let reached = match (args.server.lab.lab, args.dry_run) {
+    let _alone = match args.server.lab.lab || args.dry_run {
+        true => None,
+        false => Some(persist::alone("linerate tune", "change settings")?),
+    };
+    let mut reached = match (args.server.lab.lab, args.dry_run) {
         (true, _) => Reached::in_lab(hands::of_lab(session)?),
         (false, true) => Reached::only_shown(),
         (false, false) => Reached::open(&args.far, session, host)?,
@@ -52,10 +57,19 @@ fn carried_out(
     session.output.hosts.clone_from(&check.hosts);
     tuning.check_dir.clone_from(&check.run_dir);
     let mut found = Proposals::of(&check);
+    if args.explore {
+        explore::add(&mut found, &mut reached.hands, &check);
+    }
+    let permission = Permission {
+        consents: &args.consent,
+        in_lab: args.server.lab.lab,
+        hosts: &check.hosts,
+    };
+    permission.withhold(&mut found);
     reached.withhold(&mut found, &args.far);
     tuning.by_hand.clone_from(&found.by_hand);
-    tuning.candidates = found.all.iter().zip(1..).map(told::untried).collect();
-    session.console.say(&told::found(&check, tuning));
+    tuning.candidates = found.all.iter().zip(1..).map(texts::untried).collect();
+    session.console.say(&texts::found(&check, tuning));
     if found.all.is_empty() {
         let limit = ceiling(&check);
         tuning.ended = match limit {
@@ -164,7 +178,7 @@ impl Trials<'_, '_> {
         if self.is_needless(candidate) || !self.is_possible(candidate, with)? {
             return Ok(false);
         }
-        let name = told::trial_name(&self.tuning.candidates[candidate]);
+        let name = texts::trial_name(&self.tuning.candidates[candidate]);
         let gave = self.trial(name, candidate, with)?;
         let better = gave.is_better();
         let one = &mut self.tuning.candidates[candidate];
@@ -172,23 +186,23 @@ impl Trials<'_, '_> {
             true => CandidateState::Kept,
             false => CandidateState::Reverted,
         };
-        one.reason = (!better).then(|| told::not_better(&gave));
+        one.reason = (!better).then(|| texts::not_better(&gave));
         one.run_dir = gave.run_dir;
         one.comparison = gave.comparison;
         one.mechanism = gave.mechanism;
-        self.session.console.say(&told::tried(one));
+        self.session.console.say(&texts::tried(one));
         Ok(better)
     }
 
     /// Whether another change has removed the finding that proposes this one.
     fn is_needless(&mut self, candidate: usize) -> bool {
         let same = |one: &Candidate, other: &Candidate| {
-            one.because == other.because && one.host == other.host
+            !one.because.is_empty() && one.because == other.because && one.host == other.host
         };
         let all = &self.tuning.candidates;
         let this = &all[candidate];
         let mut kept = all.iter().filter(|one| one.state == CandidateState::Kept);
-        let by = kept.find(|one| same(one, this) && told::is_removed(one));
+        let by = kept.find(|one| same(one, this) && texts::is_removed(one));
         let reason = by.map(|one| format!("change {} removed the finding", one.number));
         let one = &mut self.tuning.candidates[candidate];
         one.reason = reason;
@@ -209,7 +223,7 @@ impl Trials<'_, '_> {
             Err(Trouble::Impossible(why)) => {
                 one.state = CandidateState::NotPossible;
                 one.reason = Some(why);
-                self.session.console.say(&told::tried(one));
+                self.session.console.say(&texts::tried(one));
                 Ok(false)
             }
             Err(lost) => Err(failure(lost)),
@@ -217,16 +231,16 @@ impl Trials<'_, '_> {
     }
 
     fn second_trial(&mut self, candidate: usize, with: &[usize]) -> Result<bool, Failure> {
-        let name = told::confirmation_name(&self.tuning.candidates[candidate]);
+        let name = texts::confirmation_name(&self.tuning.candidates[candidate]);
         let gave = self.trial(name, candidate, with)?;
         let better = gave.is_better();
         let one = &mut self.tuning.candidates[candidate];
         if !better {
             one.state = CandidateState::Reverted;
-            one.reason = Some(told::not_confirmed(&gave));
+            one.reason = Some(texts::not_confirmed(&gave));
         }
         one.confirmation = gave.comparison;
-        self.session.console.say(&told::tried(one));
+        self.session.console.say(&texts::tried(one));
         Ok(better)
     }
 
@@ -246,7 +260,7 @@ impl Trials<'_, '_> {
             name: format!("whole-{}", self.tuning.whole.len() + 1),
             a: Vec::new(),
             b: set.to_vec(),
-            commands: told::all_commands(&self.tuning.candidates, set),
+            commands: texts::all_commands(&self.tuning.candidates, set),
             measurement: &measurement,
             finding: None,
             plan: self.plan(0),
@@ -261,7 +275,7 @@ impl Trials<'_, '_> {
             let one = &mut self.tuning.candidates[*candidate];
             if !better {
                 one.state = CandidateState::Reverted;
-                one.reason = Some(told::whole_not_better(&gave));
+                one.reason = Some(texts::whole_not_better(&gave));
             }
             if one.confirmation.is_none() {
                 one.confirmation.clone_from(&gave.comparison);
@@ -276,6 +290,7 @@ impl Trials<'_, '_> {
         let is_new = self.measured.insert(measurement.clone());
         let plan = self.plan(if is_new { self.args.aa } else { 0 });
         let finding = self.stage.proposal(candidate).finding.clone();
+        let finding = Some(&finding).filter(|finding| !finding.rule.is_empty());
         let one = &self.tuning.candidates[candidate];
         let asked = Asked {
             name,
@@ -283,7 +298,7 @@ impl Trials<'_, '_> {
             b: joined(with, candidate),
             commands: [one.commands.join("; "), one.undo.join("; ")],
             measurement: &measurement,
-            finding: Some(&finding),
+            finding,
             plan,
             settle: self.settle_time(),
             margin: self.args.margin,
@@ -308,9 +323,9 @@ impl Trials<'_, '_> {
 
     /// With what is kept in force: a fresh check, then it is left so.
     fn settle(&mut self, kept: &[usize], first: &[String]) -> Result<(), Failure> {
-        self.tuning.smallest_effect = told::smallest_effect(&self.tuning.candidates);
+        self.tuning.smallest_effect = texts::smallest_effect(&self.tuning.candidates);
         if kept.is_empty() {
-            self.tuning.ended = told::nothing_kept(&self.tuning.candidates);
+            self.tuning.ended = texts::nothing_kept(&self.tuning.candidates);
             return Ok(());
         }
         self.tuning.ended = TuningEnd::Kept;
@@ -319,13 +334,39 @@ impl Trials<'_, '_> {
         self.tuning.fresh_check_dir.clone_from(&fresh.run_dir);
         self.tuning.why = ceiling(&fresh);
         let candidates = &self.tuning.candidates;
-        self.session.output.changes = told::changes(candidates, &self.stage, kept);
-        self.stage.keep().map_err(failure)
+        let mut changes = texts::changes(candidates, &self.stage, kept);
+        self.stage.keep().map_err(failure)?;
+        changes
+            .iter_mut()
+            .for_each(|one| one.state = ChangeState::Kept);
+        self.session.output.changes = changes;
+        self.next()
+    }
+
+    /// What is permanent, and what to run next.
+    fn next(&mut self) -> Result<(), Failure> {
+        if self.args.server.lab.lab {
+            return Ok(());
+        }
+        let output = &mut self.session.output;
+        let undo = "linerate tune restore --kept".to_owned();
+        if !self.args.persist {
+            output.next_commands = vec!["linerate tune persist".to_owned(), undo];
+            return Ok(());
+        }
+        let persisted = persist::persisted()?;
+        output.changes.extend(persisted.changes);
+        output.next_commands = persisted.activates;
+        output.next_commands.push(undo);
+        Ok(())
     }
 
     fn gone(&mut self, fresh: &Output, kept: &[usize]) {
         for candidate in kept {
             let finding = &self.stage.proposal(*candidate).finding;
+            if finding.rule.is_empty() {
+                continue;
+            }
             let one: &mut Candidate = &mut self.tuning.candidates[*candidate];
             one.finding_gone = Some(!is_found(finding, fresh));
         }

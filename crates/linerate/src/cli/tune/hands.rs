@@ -3,7 +3,7 @@
 
 use std::io;
 
-use linerate_change::{Change, End, Hand, Key, Local, Memory, Outcome, Place};
+use linerate_change::{Change, End, Hand, Key, Local, Memory, Outcome, Place, SideEffect};
 use linerate_linux::netns::NetNs;
 use linerate_model::failure::Failure;
 use linerate_model::output::Role;
@@ -63,6 +63,14 @@ impl<H: Hand> Hand for OfLab<H> {
         self.0.read(key)
     }
 
+    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
+        self.0.most(key)
+    }
+
+    fn side_effects(&mut self, change: u64) -> io::Result<Vec<SideEffect>> {
+        self.0.side_effects(change)
+    }
+
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {
         self.0.apply(change)
     }
@@ -100,6 +108,16 @@ impl<H: Hand + Send> Hand for Inside<H> {
     fn read(&mut self, key: &Key) -> io::Result<String> {
         let Self { namespace, hand } = self;
         namespace.run(|| hand.read(key))?
+    }
+
+    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
+        let Self { namespace, hand } = self;
+        namespace.run(|| hand.most(key))?
+    }
+
+    fn side_effects(&mut self, change: u64) -> io::Result<Vec<SideEffect>> {
+        let Self { namespace, hand } = self;
+        namespace.run(|| hand.side_effects(change))?
     }
 
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use linerate_change::{
-    Files, Journal, Kept, Open, Place, Refusal, Surroundings, Taken, Written, persist,
+    Exclusive, Files, Journal, Kept, Open, Place, Refusal, Surroundings, Taken, Written, persist,
 };
 use linerate_linux::setup;
 use linerate_model::date::Date;
@@ -16,15 +16,34 @@ use super::{journal, shown};
 use crate::cli::args::DocumentFlags;
 use crate::exit::Exit;
 
+/// What became of settings that were to be made permanent.
+pub(super) struct Persisted {
+    /// Those that have a file, and those that cannot have one, with the reason.
+    pub(super) changes: Vec<SettingChange>,
+    /// Whether there are such.
+    pub(super) is_left: bool,
+    /// What makes the files count before the next boot.
+    pub(super) activates: Vec<String>,
+}
+
 /// Writes a file for each setting that was kept and is in force.
 pub(super) fn run(flags: DocumentFlags) -> Result<Exit, Failure> {
+    let _alone = alone("linerate tune persist", "make changes permanent")?;
+    let Persisted {
+        changes,
+        is_left,
+        activates,
+    } = persisted()?;
+    shown(changes, is_left, activates, flags)
+}
+
+/// The same, for a program that is alone already.
+pub(super) fn persisted() -> Result<Persisted, Failure> {
     let settings = latest(status::kept()?);
     if settings.is_empty() {
         let why = "nothing that was kept in this boot is in force";
         return Err(Failure::measuring("make changes permanent", why));
     }
-    let journal = journal()?;
-    let _alone = journal.exclusive("linerate tune persist").map_err(taken)?;
     let kept: Vec<Kept> = settings.iter().map(Kept::of).collect();
     let (mut refused, mut activates) = (Vec::new(), Vec::new());
     for (open, ended) in settings.iter().zip(write(&kept)?) {
@@ -37,7 +56,11 @@ pub(super) fn run(flags: DocumentFlags) -> Result<Exit, Failure> {
     let mut changes = status::status()?;
     changes.retain(|one: &SettingChange| one.persisted_file.is_some());
     changes.extend(refused);
-    shown(changes, is_left, unique(activates), flags)
+    Ok(Persisted {
+        changes,
+        is_left,
+        activates: unique(activates),
+    })
 }
 
 /// Makes changes permanent: for each its files, or why there is none.
@@ -109,6 +132,11 @@ fn unique(commands: Vec<String>) -> Vec<String> {
     all
 }
 
-fn taken(taken: Taken) -> Failure {
-    Failure::measuring("make changes permanent", taken).hint("wait until it has ended")
+/// As long as it lives, no other program changes settings in turns.
+///
+/// # Errors
+/// Another one does.
+pub(super) fn alone(who: &str, what: &str) -> Result<Exclusive, Failure> {
+    let taken = |taken: Taken| Failure::measuring(what, taken).hint("wait until it has ended");
+    journal()?.exclusive(who).map_err(taken)
 }

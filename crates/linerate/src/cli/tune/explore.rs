@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `--explore`: the tunables that matter, without a finding that proposes them.
+
+use std::io;
+
+use linerate_change::{Hand, Key, Place, Wanted, command};
+use linerate_knowledge::{Goal, Knobs, Risk, Tunable, tunables};
+use linerate_model::output::{Finding, Limit, Output, Role};
+
+use super::candidate::{Proposal, Proposals};
+use super::stage::Hands;
+
+/// Adds what no finding proposes: of each tunable the value most worth trying, where the host has it and another one.
+pub(super) fn add(found: &mut Proposals, hands: &mut Hands<'_>, check: &Output) {
+    let hosts: Vec<Role> = hands.keys().copied().collect();
+    for host in hosts {
+        let Some(hand) = hands.get_mut(&host) else {
+            continue;
+        };
+        let interfaces = interfaces(check, host);
+        for tunable in tunables().iter().filter(|one| matters(one)) {
+            let all = proposals(hand.as_mut(), host, tunable, &interfaces, check);
+            let is_new = |one: &Proposal| !found.all.iter().any(|known| is_same(known, one));
+            let new: Vec<Proposal> = all.into_iter().filter(is_new).collect();
+            found.all.extend(new);
+        }
+    }
+}
+
+/// A finding has proposed another value of the same setting.
+fn is_same(one: &Proposal, other: &Proposal) -> bool {
+    let settings = |of: &Proposal| -> Vec<_> {
+        let names = of.wanted.iter();
+        names
+            .map(|one| (one.knob.clone(), one.interface.clone()))
+            .collect()
+    };
+    one.host == other.host && settings(one) == settings(other)
+}
+
+/// More throughput or less loss, at once.
+fn matters(tunable: &Tunable) -> bool {
+    let goals = [Goal::Throughput, Goal::Loss];
+    tunable.risk != Risk::Reboot && tunable.goals.iter().any(|goal| goals.contains(goal))
+}
+
+/// The interfaces that carried the tests.
+fn interfaces(check: &Output, host: Role) -> Vec<String> {
+    let of_host = check.hosts.iter().filter(|one| one.role == host);
+    let all = of_host.flat_map(|one| one.interfaces.iter());
+    all.map(|one| one.name.clone()).collect()
+}
+
+fn proposals(
+    hand: &mut dyn Hand,
+    host: Role,
+    tunable: &Tunable,
+    interfaces: &[String],
+    check: &Output,
+) -> Vec<Proposal> {
+    let mut all = Vec::new();
+    // What has a number in its name (a queue, an interrupt) is proposed by findings, which know which.
+    let named = tunable.knobs.iter().map(Knobs::text);
+    for knob in named.filter(|name| is_whole(name)) {
+        let places = match needs_interface(knob) {
+            true => interfaces.iter().map(|name| Some(name.as_str())).collect(),
+            false => vec![None],
+        };
+        for interface in places {
+            // A host without the setting has nothing to try.
+            let one = value(hand, tunable, knob, interface).ok().flatten();
+            all.extend(one.map(|(key, value)| Proposal {
+                host,
+                finding: about(tunable, check),
+                line: command(&key, &value),
+                wanted: vec![Wanted {
+                    knob: knob.to_owned(),
+                    interface: interface.map(str::to_owned),
+                    value,
+                }],
+                risk: tunable.risk.word().to_owned(),
+            }));
+        }
+    }
+    all
+}
+
+fn is_whole(knob: &str) -> bool {
+    !knob.contains('*') && !knob.contains("-N/") && !knob.ends_with(" N")
+}
+
+fn needs_interface(knob: &str) -> bool {
+    ["ethtool ", "ip link ", "sysfs ", "qdisc", "tc "]
+        .iter()
+        .any(|tool| knob.starts_with(tool))
+}
+
+/// The first value that is worth trying.
+fn value(
+    hand: &mut dyn Hand,
+    tunable: &Tunable,
+    knob: &str,
+    interface: Option<&str>,
+) -> io::Result<Option<(Key, String)>> {
+    let key = hand.key(knob, interface)?;
+    if matches!(key.place, Place::Host) && interface.is_some() {
+        return Ok(None);
+    }
+    let now = hand.read(&key)?;
+    let most = hand.most(&key)?;
+    let mut values = tunable.values(&now, most.as_deref()).into_iter();
+    Ok(values.find(|value| *value != now).map(|value| (key, value)))
+}
+
+/// No finding: the tests of the direction that reaches less.
+fn about(tunable: &Tunable, check: &Output) -> Finding {
+    let open = check.verdicts.iter().filter(|one| one.limit != Limit::Link);
+    let slowest = open.min_by(|one, other| {
+        let rate = |of: &linerate_model::output::Verdict| of.achieved_bits_per_second;
+        rate(one).total_cmp(&rate(other))
+    });
+    let of_direction = |test: &&linerate_model::output::Test| {
+        slowest.is_none_or(|verdict| verdict.direction == test.direction)
+    };
+    let tests = check.tests.iter().filter(of_direction);
+    Finding {
+        title: tunable.means.clone(),
+        test_ids: tests.map(|test| test.id.clone()).collect(),
+        ..Finding::default()
+    }
+}
