@@ -15,6 +15,7 @@
 mod steady;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::output::{Moved, MovedKind, Role};
 use crate::setting::Setting;
@@ -32,7 +33,7 @@ impl StateVector {
         for setting in read.iter().filter(|setting| is_part(setting)) {
             let known = |known: &Setting| same_source(known, setting);
             match self.settings.iter().position(known) {
-                Some(at) => self.settings[at].values.clone_from(&setting.values),
+                Some(at) => add(&mut self.settings[at].values, &setting.values),
                 None if self.settings.len() < MOST_SOURCES => self.settings.push(setting.clone()),
                 None => {}
             }
@@ -122,6 +123,14 @@ fn follows(moved: &Moved, after: &[Setting], before: &[Setting]) -> bool {
     moved.name == steady::EFFECTIVE_AFFINITY && affinity(before) != affinity(after)
 }
 
+/// A value that was not read this time stays known, as far as there is room.
+fn add(known: &mut BTreeMap<String, String>, read: &BTreeMap<String, String>) {
+    known.extend(read.clone());
+    if known.len() > MOST_VALUES {
+        known.clone_from(read);
+    }
+}
+
 fn same_source(one: &Setting, other: &Setting) -> bool {
     (one.host, &one.source, &one.interface) == (other.host, &other.source, &other.interface)
 }
@@ -149,6 +158,8 @@ pub fn any_setting(moved: &[Moved]) -> bool {
 
 /// More than two hosts with hundreds of processors and interrupts have. The far end is not trusted.
 const MOST_SOURCES: usize = 8192;
+/// Of one source: an interface with hundreds of queues has three values for each.
+const MOST_VALUES: usize = 8192;
 /// The source of the frequency of a processor that was busy during a test.
 pub const BUSY_CLOCK: &str = "/sys/devices/system/cpu/cpufreq";
 /// Its value when it was first seen busy, kHz.
