@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Changes that really cut the way by which they are made: the interface of the connection to the far agent, or of this host,
-//! goes down. The way is there again without any help, whatever becomes of the program that made the change.
+//! Changes that really cut the path by which they are made: the interface of the connection to the far agent, or of this host,
+//! gets an MTU at which it discards all but the shortest frames of the other end, as after a wrong MTU anywhere. The path is there
+//! again without any help, whatever becomes of the program that made the change.
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,7 +13,8 @@ use std::time::Duration;
 
 use linerate_change::remote::Terms;
 use linerate_change::{
-    Change, Far, Hand, Journal, Local, Open, Outcome as Applied, Provisional, Trace, Undo, Warded,
+    Change, Confirming, Far, Hand, Journal, Local, Open, Outcome as Applied, Provisional, Trace,
+    Undo, Warded,
 };
 use linerate_lab::{Host, Isolation, Lab, LabPlan};
 use linerate_linux::nic;
@@ -21,10 +23,14 @@ use linerate_linux::signal::SIGKILL;
 
 use super::Test;
 use super::role::VARIABLE;
-use super::traffic::eventually;
+use super::traffic::{eventually, udp};
 use super::verdict::{Outcome, Verdict, ensure};
 
 pub(crate) const TESTS: &[Test] = &[
+    (
+        "a_change_that_cuts_its_way_is_refused",
+        a_change_that_cuts_its_way_is_refused,
+    ),
     (
         "a_way_that_a_change_cuts_is_there_again",
         a_way_that_a_change_cuts_is_there_again,
@@ -34,11 +40,11 @@ pub(crate) const TESTS: &[Test] = &[
         |isolation| killed_tuner(isolation, FAR_TUNER, Duration::from_secs(8)),
     ),
     (
-        "a_tuner_killed_while_its_own_link_is_down_leaves_nothing",
+        "a_tuner_killed_while_its_own_path_is_cut_leaves_nothing",
         |isolation| killed_tuner(isolation, LOCAL_TUNER, NEVER),
     ),
     (
-        "a_tuner_that_hangs_while_its_own_link_is_down_leaves_nothing",
+        "a_tuner_that_hangs_while_its_own_path_is_cut_leaves_nothing",
         hanging_tuner,
     ),
     (
@@ -104,15 +110,27 @@ impl Drop for Scene {
     }
 }
 
-/// Whether the link is administratively up.
-fn is_up(host: &Host) -> bool {
+/// Whether the interface discards long frames.
+fn is_cut(host: &Host) -> bool {
     let link = host.enter(|| nic::link(INTERFACE));
-    link.ok().and_then(Result::ok).is_some_and(|link| link.up)
+    let link = link.ok().and_then(Result::ok);
+    link.is_some_and(|link| link.mtu_bytes == SHORT_MTU_BYTES)
 }
 
-fn is_reached(from: &Host, address: SocketAddr) -> bool {
-    let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(300));
-    from.enter(connect).is_ok_and(|connected| connected.is_ok())
+/// Whether a datagram of 100 bytes arrives.
+fn is_reached(from: &Host, to: &Host) -> bool {
+    let arrives = || {
+        let (sender, receiver) = udp(from, to)?;
+        receiver.set_read_timeout(Some(Duration::from_millis(20)))?;
+        for _ in 0..20 {
+            sender.send(&[0; 100])?;
+            if receiver.recv(&mut [0; 100]).is_ok() {
+                return Ok::<_, Verdict>(true);
+            }
+        }
+        Ok(false)
+    };
+    arrives().is_ok_and(|arrives| arrives)
 }
 
 fn connected(address: SocketAddr, terms: Terms) -> std::io::Result<Far> {
@@ -120,15 +138,11 @@ fn connected(address: SocketAddr, terms: Terms) -> std::io::Result<Far> {
     Far::over(stream.try_clone()?, stream, terms)
 }
 
-/// The link goes down: `IFF_UP` (include/uapi/linux/if.h) of the interface's flags is cleared.
+/// net/core/dev.c, `__is_skb_forwardable`: a veth discards a frame longer than the MTU and its headers, as most cards do.
 fn cut(hand: &mut impl Provisional, within: Duration) -> std::io::Result<Applied> {
-    let key = hand.key("sysfs flags", Some(INTERFACE))?;
-    let flags = hand.read(&key)?;
-    let number = u32::from_str_radix(flags.trim_start_matches("0x"), 16);
-    let down = number.map_err(std::io::Error::other)? & !1;
     let change = Change {
-        key,
-        new: format!("{down:#x}"),
+        key: hand.key("ip link mtu", Some(INTERFACE))?,
+        new: SHORT_MTU_BYTES.to_string(),
         undo: Undo::Write,
         because: "a test".to_owned(),
     };
@@ -139,39 +153,59 @@ fn a_way_that_a_change_cuts_is_there_again(isolation: &Isolation) -> Outcome {
     let scene = Scene::open(isolation)?;
     let [near, far_host] = scene.lab.hosts();
     let (address, agent) = scene.agent()?;
-    // Any address of the far host will do to see whether it is reached.
-    let other = far_host.enter(|| TcpListener::bind((far_host.ipv4, 0)))??;
-    let other = (other.local_addr()?, other);
-    ensure(is_reached(near, other.0), || {
+    ensure(is_reached(near, far_host), || {
         "not reached before".to_owned()
     })?;
     let mut far = near.enter(|| connected(address, Terms::default()))??;
     let mut agent = joined(agent)?;
-    let made = std::thread::scope(|scope| {
-        let made = scope.spawn(|| cut(&mut far, Duration::from_secs(5)));
-        let went_down = eventually(|| !is_up(far_host));
-        let was_cut = went_down && !is_reached(near, other.0);
-        let is_back = eventually(|| is_up(far_host));
-        let made = made
+    let late = std::thread::scope(|scope| {
+        let confirmed = scope.spawn(|| match cut(&mut far, Duration::from_secs(5))? {
+            // It does not arrive before the change is undone.
+            Applied::Applied { change, .. } => far.confirm(change),
+            other => Err(std::io::Error::other(format!("{other:?}"))),
+        });
+        let went = eventually(|| is_cut(far_host));
+        let was_cut = went && !is_reached(near, far_host);
+        let is_back = eventually(|| !is_cut(far_host));
+        let confirmed = confirmed
             .join()
-            .map_err(|_| Verdict::Failed("panicked".to_owned()))??;
-        ensure(went_down, || "the link never went down".to_owned())?;
-        ensure(was_cut, || "the way was not cut".to_owned())?;
-        ensure(is_back, || "the link stayed down".to_owned())?;
-        Ok::<_, Verdict>(made)
+            .map_err(|_| Verdict::Failed("panicked".to_owned()))?;
+        ensure(went, || format!("never cut: {confirmed:?}"))?;
+        ensure(was_cut, || "the path carried a datagram".to_owned())?;
+        ensure(is_back, || "the path stayed cut".to_owned())?;
+        Ok::<_, Verdict>(confirmed.err().map(|why| why.to_string()))
     })?;
-    let Applied::Applied { change, .. } = made else {
-        return Err(Verdict::Failed(format!("{made:?}")));
-    };
-    let late = far.confirm(change).err().map(|why| why.to_string());
-    ensure(
-        late.as_ref().is_some_and(|why| why.contains("rolled back")),
-        || format!("{late:?}"),
-    )?;
-    ensure(is_reached(near, other.0), || "not reached after".to_owned())?;
-    let open = scene.open_changes(Path::new("linerate/journal"));
+    let is_rolled_back = late.as_ref().is_some_and(|why| why.contains("rolled back"));
+    ensure(is_rolled_back, || format!("{late:?}"))?;
+    ensure(is_reached(near, far_host), || {
+        "not reached after".to_owned()
+    })?;
+    let open = scene.open_changes(Path::new(FAR_JOURNAL));
     ensure(open.is_empty(), || format!("{open:?}"))?;
     drop(far);
+    ensure(agent.wait()?.success(), || "the agent failed".to_owned())
+}
+
+/// As a campaign makes it: a candidate that is not possible, and no more.
+fn a_change_that_cuts_its_way_is_refused(isolation: &Isolation) -> Outcome {
+    let scene = Scene::open(isolation)?;
+    let [near, far_host] = scene.lab.hosts();
+    let (address, agent) = scene.agent()?;
+    let far = near.enter(|| connected(address, Terms::default()))??;
+    let mut agent = joined(agent)?;
+    let mut hand = Confirming::new(far, Duration::from_secs(5));
+    let change = Change {
+        key: hand.key("ip link mtu", Some(INTERFACE))?,
+        new: SHORT_MTU_BYTES.to_string(),
+        undo: Undo::Write,
+        because: "a test".to_owned(),
+    };
+    let refused = hand.apply(change)?;
+    let is_refused =
+        matches!(&refused, Applied::Refused(why) if why.to_string().contains("it cut the path"));
+    ensure(is_refused, || format!("{refused:?}"))?;
+    ensure(!is_cut(far_host), || "the path is still cut".to_owned())?;
+    drop(hand);
     ensure(agent.wait()?.success(), || "the agent failed".to_owned())
 }
 
@@ -180,22 +214,22 @@ fn joined(agent: std::thread::JoinHandle<std::io::Result<Child>>) -> Outcome<Chi
     Ok(started.map_err(|_| Verdict::Failed("panicked".to_owned()))??)
 }
 
-/// Killed at once when the link is down.
+/// Killed at once when the path is cut.
 fn killed_tuner(isolation: &Isolation, role: &str, within: Duration) -> Outcome {
     let scene = Scene::open(isolation)?;
     let [near, far_host] = scene.lab.hosts();
     let (cut_host, journal) = match role {
-        FAR_TUNER => (far_host, Path::new("linerate/journal")),
+        FAR_TUNER => (far_host, Path::new(FAR_JOURNAL)),
         _ => (near, Path::new(OWN_JOURNAL)),
     };
     let (address, agent) = scene.agent()?;
     let mut tuner = near.spawn(tuner(&scene, role, address, within)?)?;
-    ensure(eventually(|| !is_up(cut_host)), || said(&scene))?;
+    ensure(eventually(|| is_cut(cut_host)), || said(&scene))?;
     // With all of its group, as a terminal that is closed would.
     Reader::of(&tuner).signal_group(SIGKILL)?;
     tuner.wait()?;
-    ensure(eventually(|| is_up(cut_host)), || {
-        format!("the link stayed down: {}", said(&scene))
+    ensure(eventually(|| !is_cut(cut_host)), || {
+        format!("the path stayed cut: {}", said(&scene))
     })?;
     let is_closed = || scene.open_changes(journal).is_empty();
     ensure(eventually(is_closed), || {
@@ -219,10 +253,10 @@ fn hanging_tuner(isolation: &Isolation) -> Outcome {
     let nowhere = SocketAddr::from((near.ipv4, 9));
     let within = Duration::from_secs(5);
     let mut tuner = near.spawn(tuner(&scene, LOCAL_TUNER, nowhere, within)?)?;
-    ensure(eventually(|| !is_up(near)), || said(&scene))?;
+    ensure(eventually(|| is_cut(near)), || said(&scene))?;
     Reader::of(&tuner).pause()?;
-    ensure(eventually(|| is_up(near)), || {
-        format!("the link stayed down: {}", said(&scene))
+    ensure(eventually(|| !is_cut(near)), || {
+        format!("the path stayed cut: {}", said(&scene))
     })?;
     // It may have been stopped with the journal locked.
     Reader::of(&tuner).signal_group(SIGKILL)?;
@@ -298,16 +332,21 @@ pub(crate) fn play(role: &str) -> ExitCode {
 fn cut_and_hang(role: &str, address: &str, within: &str, place: &Path) -> Result<(), String> {
     let text = |why: &dyn std::fmt::Display| why.to_string();
     let within = Duration::from_secs(within.parse().map_err(|_| "no time")?);
-    let made = match role {
-        FAR_TUNER => {
-            let address = address.parse().map_err(|_| "no address")?;
-            let mut far = connected(address, Terms::default()).map_err(|why| text(&why))?;
-            cut(&mut far, within).map(|made| (made, Some(far)))
-        }
-        _ => return hang_locally(within, place).map_err(|why| text(&why)),
-    };
-    // The answer does not come while the way is cut.
-    Err(format!("{made:?}"))
+    if role != FAR_TUNER {
+        return hang_locally(within, place).map_err(|why| text(&why));
+    }
+    let address = address.parse().map_err(|_| "no address")?;
+    let mut far = connected(address, Terms::default()).map_err(|why| text(&why))?;
+    let made = cut(&mut far, within).map_err(|why| text(&why))?;
+    hang(&made)
+}
+
+/// With its connections and its warden.
+fn hang(made: &Applied) -> ! {
+    super::role::report(&format!("{made:?}"));
+    loop {
+        std::thread::park();
+    }
 }
 
 fn hang_locally(within: Duration, place: &Path) -> std::io::Result<()> {
@@ -317,16 +356,16 @@ fn hang_locally(within: Duration, place: &Path) -> std::io::Result<()> {
     let path = journal.path().to_owned();
     let mut hand = Warded::begin(Local::here(journal)?, &path, helper)?;
     let made = cut(&mut hand, within)?;
-    super::role::report(&format!("{made:?}"));
-    loop {
-        std::thread::park();
-    }
+    hang(&made)
 }
 
 pub(crate) const FAR_TUNER: &str = "far-tuner";
 pub(crate) const LOCAL_TUNER: &str = "local-tuner";
 const OURS: &str = env!("CARGO_BIN_EXE_linerate");
+const FAR_JOURNAL: &str = "linerate/journal";
 const OWN_JOURNAL: &str = "own-journal";
 const INTERFACE: &str = "eth0";
+/// RFC 791: every link carries packets of 68 bytes.
+const SHORT_MTU_BYTES: u32 = 68;
 const BOOT: &str = "this boot";
 const NEVER: Duration = Duration::from_secs(3600);
