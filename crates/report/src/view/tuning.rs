@@ -134,7 +134,11 @@ fn lines(one: &Candidate) -> Vec<Line> {
     }
     let why = one.reason.as_deref().unwrap_or_default();
     lines.extend(Line::labelled(3, "why", why));
-    lines.extend(Line::labelled(3, "finding", &finding(one)));
+    let label = match one.because.as_str() {
+        "" => "tunable",
+        _ => "finding",
+    };
+    lines.extend(Line::labelled(3, label, &finding(one)));
     let mechanism = one.mechanism.as_ref().filter(|_| is_kept);
     lines.extend(mechanism.map(|seen| works(seen, one.finding_gone)));
     lines.extend(mechanism.and_then(facts));

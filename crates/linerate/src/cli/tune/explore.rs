@@ -21,7 +21,8 @@ pub(super) fn add(found: &mut Proposals, hands: &mut Hands<'_>, check: &Output) 
         for tunable in tunables().iter().filter(|one| matters(one)) {
             let all = proposals(hand.as_mut(), host, tunable, &interfaces, check);
             let is_new = |one: &Proposal| !found.all.iter().any(|known| is_same(known, one));
-            let new: Vec<Proposal> = all.into_iter().filter(is_new).collect();
+            // Several names of one tunable are the same setting for all that it does.
+            let new = all.into_iter().find(is_new);
             found.all.extend(new);
         }
     }
