@@ -134,7 +134,7 @@ mod tests {
     use crate::entry::{Place, Undo};
     use crate::provisional::rolled_back;
 
-    /// A host that answers as it is told, and what was asked of it.
+    /// A host that answers as a test sets it, and what was asked of it.
     #[derive(Default)]
     struct Host {
         answers_late: bool,

@@ -202,7 +202,7 @@ fn works(seen: &Mechanism, gone: Option<bool>) -> Line {
 /// What the finding is made from, where it moved.
 fn facts(seen: &Mechanism) -> Option<Line> {
     let moved = |fact: &&MovedFact| fact.before != fact.after;
-    let told = seen.facts.iter().filter(moved).map(|fact| {
+    let moved_facts = seen.facts.iter().filter(moved).map(|fact| {
         let value = |value: Option<f64>| {
             value.map_or_else(|| "n/a".to_owned(), |one| figure_text(one, &fact.unit))
         };
@@ -213,8 +213,8 @@ fn facts(seen: &Mechanism) -> Option<Line> {
             value(fact.after)
         )
     });
-    let told: Vec<String> = told.collect();
-    Line::labelled(3, "facts", &told.join("; "))
+    let moved_facts: Vec<String> = moved_facts.collect();
+    Line::labelled(3, "facts", &moved_facts.join("; "))
 }
 
 fn by_hand(one: &ByHand) -> Vec<Line> {

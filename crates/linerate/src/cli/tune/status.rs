@@ -84,10 +84,10 @@ pub(super) fn restored(force: bool, kept: bool) -> Result<Vec<SettingChange>, Fa
         false => restore(&mut journal, &mut host, &boot, force),
     };
     let ended = ended.map_err(|error| Failure::measuring("restore", error))?;
-    let told = ended
+    let shown = ended
         .iter()
         .filter(|one| !(one.open.is_coupled() && one.end.is_closed()));
-    Ok(told.map(|one| of_end(one, &boot)).collect())
+    Ok(shown.map(|one| of_end(one, &boot)).collect())
 }
 
 fn host() -> Result<Host, Failure> {

@@ -78,9 +78,9 @@ pub(super) fn not_better(gave: &Gave) -> String {
     match one.guards.iter().find(|guard| guard.worse) {
         Some(guard) if one.verdict == Judgement::Better => {
             let name = format!("{} {}", guard.metric, guard.name);
-            format!("{}; but {} became worse", told(one), name.trim_end())
+            format!("{}; but {} became worse", said(one), name.trim_end())
         }
-        _ => told(one),
+        _ => said(one),
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn not_confirmed(gave: &Gave) -> String {
     format!("a second trial did not confirm it: {}", not_better(gave))
 }
 
-fn told(one: &Comparison) -> String {
+fn said(one: &Comparison) -> String {
     match one.sentence.as_str() {
         "" => sentence(one),
         said => said.to_owned(),
