@@ -8,7 +8,7 @@ use std::path::Path;
 
 use linerate_linux::nic::{self, Parameters, energy, feature, flow_hash, receive_hash};
 use linerate_linux::rtnl::{Rtnl, RtnlError};
-use linerate_linux::{qdisc, sysctl};
+use linerate_linux::{proc, qdisc, sysctl};
 
 use crate::kernel::Kernel;
 use crate::{bounds, files, governor, latency, parameters};
@@ -115,7 +115,10 @@ impl<'a> Knob<'a> {
                     .map(|packets| packets.to_string())
                     .ok_or_else(|| invalid("not reported"))
             }
-            Self::Mtu => mtu(nic::link(interface)?.mtu_bytes).map(|bytes| bytes.to_string()),
+            Self::Mtu => {
+                let bytes = nic::link(interface)?.mtu_bytes;
+                mtu(interface, bytes).map(|bytes| bytes.to_string())
+            }
             Self::File(name) => trimmed(&kernel.interface(interface)?.join(name)),
             Self::Interrupt(number) => trimmed(&kernel.file(&affinity(number))),
             Self::Governor => governor::read(kernel),
@@ -139,7 +142,7 @@ impl<'a> Knob<'a> {
                 rtnl.set_tx_queue_length(interface, packets)
             }),
             Self::Mtu => {
-                mtu(value.parse().map_err(invalid)?)?;
+                mtu(interface, value.parse().map_err(invalid)?)?;
                 linked(value, |rtnl, bytes| rtnl.set_mtu(interface, bytes))
             }
             Self::File(name) => fs::write(kernel.interface(interface)?.join(name), value),
@@ -189,11 +192,20 @@ fn linked(
 }
 
 /// Below the least MTU of IPv6 an interface loses its addresses (RFC 8200 §5), and nothing puts them back.
-fn mtu(bytes: u32) -> io::Result<u32> {
-    match bytes >= 1280 {
+fn mtu(interface: &str, bytes: u32) -> io::Result<u32> {
+    match bytes >= 1280 || !has_ipv6(interface) {
         true => Ok(bytes),
         false => Err(invalid("an MTU below 1280 removes the addresses of IPv6")),
     }
+}
+
+/// Whether it has an address of IPv6: the last word of a line of `/proc/net/if_inet6`.
+fn has_ipv6(interface: &str) -> bool {
+    let addresses = proc::net("if_inet6").unwrap_or_default();
+    let mut names = addresses
+        .lines()
+        .filter_map(|line| line.split_whitespace().last());
+    names.any(|name| name == interface)
 }
 
 fn affinity(number: u32) -> String {

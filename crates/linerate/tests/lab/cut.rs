@@ -66,7 +66,11 @@ impl Scene {
         let name = format!("linerate-cut-{:x}", u64::from_ne_bytes(bytes));
         let place = std::env::temp_dir().join(name);
         fs::create_dir(&place)?;
-        let lab = Lab::open(isolation, &LabPlan::default())?;
+        let plan = LabPlan {
+            mtu_bytes: WITHOUT_IPV6_BYTES,
+            ..LabPlan::default()
+        };
+        let lab = Lab::open(isolation, &plan)?;
         Ok(Self { lab, place })
     }
 
@@ -367,5 +371,7 @@ const OWN_JOURNAL: &str = "own-journal";
 const INTERFACE: &str = "eth0";
 /// RFC 791: every link carries packets of 68 bytes.
 const SHORT_MTU_BYTES: u32 = 68;
+/// A shorter MTU removes no address then.
+const WITHOUT_IPV6_BYTES: u32 = 1200;
 const BOOT: &str = "this boot";
 const NEVER: Duration = Duration::from_secs(3600);
