@@ -553,6 +553,10 @@ fn measured_nothing(output: &Output) -> bool {
         && output.results.is_empty()
         && output.benchmarks.is_empty()
         && output.comparison.iter().all(|one| blocks(one) == 0)
+        && output
+            .tuning
+            .as_ref()
+            .is_none_or(|tuning| tuning.candidates.is_empty())
 }
 
 /// The command line without the names of the lab's faults: what explains a record must find them out.

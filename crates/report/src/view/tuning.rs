@@ -72,10 +72,14 @@ fn head(output: &Output, tuning: &Tuning) -> Vec<Line> {
             let text = "nothing was changed; this would be tried, one after the other";
             (text.to_owned(), Tone::Plain)
         }
-        TuningEnd::Unfinished => (
-            "the campaign did not come to its end; what it had changed is undone".to_owned(),
-            Tone::Warn,
-        ),
+        TuningEnd::Unfinished => {
+            let changed = match why {
+                "" => "what it had changed is undone".to_owned(),
+                why => format!("not restored: {why}"),
+            };
+            let text = format!("the campaign did not come to its end; {changed}");
+            (text, Tone::Warn)
+        }
     };
     let limit = Some(why).filter(|_| is_kept(tuning));
     let limit = limit.and_then(|why| Line::labelled(2, "the limit is now", why));

@@ -10,7 +10,7 @@ use linerate_method::experiment::{Plan, margin};
 use linerate_model::failure::Failure;
 use linerate_model::output::{Candidate, CandidateState, ChangeState, Output, Tuning, TuningEnd};
 
-use super::candidate::{Proposals, ceiling};
+use super::candidate::{Proposal, Proposals, ceiling};
 use super::far::Reached;
 use super::measurement::{Again, Measurement};
 use super::mechanism::is_found;
@@ -42,63 +42,35 @@ fn carried_out(
     host: &str,
     tuning: &mut Tuning,
 ) -> Result<(), Failure> {
+    let _alone = match changes_this_machine(args) {
+        true => Some(persist::alone("linerate tune", "change settings")?),
+        false => None,
+    };
     let server = server_words(&args.server.target, host);
-    let _alone = match args.server.lab.lab || args.dry_run {
-        true => None,
-        false => Some(persist::alone("linerate tune", "change settings")?),
-    };
-    let mut reached = match (args.server.lab.lab, args.dry_run) {
-        (true, _) => Reached::in_lab(hands::of_lab(session)?),
-        (false, true) => Reached::only_shown(),
-        (false, false) => Reached::open(&args.far, session, host)?,
-    };
+    let mut reached = reached(args, session, host)?;
     let first = first_words(args, &server);
     let check = find::measured(session, &first, "check")?;
     session.output.hosts.clone_from(&check.hosts);
     tuning.check_dir.clone_from(&check.run_dir);
-    let mut found = Proposals::of(&check);
-    if args.explore {
-        explore::add(&mut found, &mut reached.hands, &check);
-    }
-    let permission = Permission {
-        consents: &args.consent,
-        in_lab: args.server.lab.lab,
-        hosts: &check.hosts,
-    };
-    permission.withhold(&mut found);
-    reached.withhold(&mut found, &args.far);
+    let found = proposals(args, &mut reached, &check);
+    let measurements = measurements(args, &server, &found, &check);
     tuning.by_hand.clone_from(&found.by_hand);
-    tuning.candidates = found.all.iter().zip(1..).map(texts::untried).collect();
+    let candidates = found.all.iter().zip(&measurements).zip(1..);
+    tuning.candidates = candidates.map(texts::untried).collect();
     session.console.say(&texts::found(&check, tuning));
     if found.all.is_empty() {
-        let limit = ceiling(&check);
-        tuning.ended = match limit {
+        tuning.why = ceiling(&check);
+        tuning.ended = match tuning.why {
             Some(_) => TuningEnd::Ceiling,
             None => TuningEnd::NothingToTry,
         };
-        tuning.why = limit;
         return Ok(());
-    }
-    let again = Again {
-        server: &server,
-        time: &args.time,
-    };
-    let measurements = found
-        .all
-        .iter()
-        .map(|one| match args.measurement.as_slice() {
-            [] => again.of(&one.finding, &check),
-            words => given(words, host),
-        });
-    let measurements: Vec<Measurement> = measurements.collect();
-    for (candidate, measurement) in tuning.candidates.iter_mut().zip(&measurements) {
-        candidate.measurement.clone_from(&measurement.words);
     }
     if args.dry_run {
         tuning.ended = TuningEnd::DryRun;
         return Ok(());
     }
-    let mut trials = Trials {
+    let trials = Trials {
         args,
         session,
         stage: Stage::new(reached.hands, found.all),
@@ -107,42 +79,67 @@ fn carried_out(
         seed: args.seed.unwrap_or_else(drawn_seed),
         tuning,
     };
-    let ended = trials.campaign();
-    let ended = ended.and_then(|kept| trials.settle(&kept, &first));
-    if ended.is_err() {
-        // What is proven only in part is undone.
-        trials.stage.bring(&[]).map_err(failure)?;
-        trials.tuning.candidates.iter_mut().for_each(|one| {
-            if one.state == CandidateState::Kept {
-                one.state = CandidateState::Reverted;
-            }
-        });
+    trials.carry_out(&first)
+}
+
+fn changes_this_machine(args: &CampaignArgs) -> bool {
+    !args.server.lab.lab && !args.dry_run
+}
+
+fn reached<'h>(
+    args: &CampaignArgs,
+    session: &mut Session,
+    host: &str,
+) -> Result<Reached<'h>, Failure> {
+    match (args.server.lab.lab, args.dry_run) {
+        (true, _) => Ok(Reached::in_lab(hands::of_lab(session)?)),
+        (false, true) => Reached::only_shown(),
+        (false, false) => Reached::open(&args.far, session, host),
     }
-    ended
+}
+
+/// What may be tried; the rest is left to a person.
+fn proposals(args: &CampaignArgs, reached: &mut Reached<'_>, check: &Output) -> Proposals {
+    let mut found = Proposals::of(check);
+    if args.explore {
+        explore::add(&mut found, &mut reached.hands, check);
+    }
+    let permission = Permission {
+        consents: &args.consent,
+        in_lab: args.server.lab.lab,
+        hosts: &check.hosts,
+    };
+    permission.withhold(&mut found);
+    reached.withhold(&mut found, &args.far);
+    found
+}
+
+/// By which measurement each is judged.
+fn measurements(
+    args: &CampaignArgs,
+    server: &[String],
+    found: &Proposals,
+    check: &Output,
+) -> Vec<Measurement> {
+    let again = Again {
+        server,
+        time: &args.time,
+    };
+    let of = |one: &Proposal| match args.measurement.as_slice() {
+        [] => again.of(&one.finding, check),
+        words => Measurement::given(words, server),
+    };
+    found.all.iter().map(of).collect()
 }
 
 /// What shows the findings: the measurement that was given, else a check.
 fn first_words(args: &CampaignArgs, server: &[String]) -> Vec<String> {
-    match (args.measurement.as_slice(), args.quick) {
-        ([], quick) => {
-            let quick = quick.then(|| "--quick".to_owned());
-            let check = ["check".to_owned()];
-            check
-                .into_iter()
-                .chain(server.to_vec())
-                .chain(quick)
-                .collect()
-        }
-        (words, _) => given(words, &server[0]).words,
+    if !args.measurement.is_empty() {
+        return Measurement::given(&args.measurement, server).words;
     }
-}
-
-/// The measurement of the command line, with its HOST.
-fn given(words: &[String], host: &str) -> Measurement {
-    Measurement {
-        words: crate::cli::ab::towards(words, host),
-        metric: None,
-    }
+    let quick = args.quick.then(|| "--quick".to_owned());
+    let check = ["check".to_owned()].into_iter();
+    check.chain(server.iter().cloned()).chain(quick).collect()
 }
 
 /// The trials of a campaign, and what they gave.
@@ -158,6 +155,22 @@ struct Trials<'t, 'h> {
 }
 
 impl Trials<'_, '_> {
+    /// The whole campaign. If it does not come to its end, all that it changed is undone.
+    fn carry_out(mut self, first: &[String]) -> Result<(), Failure> {
+        let ended = self.campaign().and_then(|kept| self.settle(&kept, first));
+        if ended.is_err() {
+            texts::cut_off(&mut self.tuning.candidates);
+            // What cannot be undone stays in the journal, and is named below.
+            let undone = self.stage.bring(&[]).map_err(failure);
+            let left = self.stage.left().to_vec();
+            let lost = undone.err().map(|failure| failure.why);
+            let left = left.into_iter().chain(lost).collect::<BTreeSet<_>>();
+            let left: Vec<String> = left.into_iter().collect();
+            self.tuning.why = (!left.is_empty()).then(|| left.join("; "));
+        }
+        ended
+    }
+
     /// Tries all; the candidates that are proven, which are in force.
     fn campaign(&mut self) -> Result<Vec<usize>, Failure> {
         let mut campaign = Campaign::new(self.groups());
@@ -171,6 +184,10 @@ impl Trials<'_, '_> {
             campaign.report(better);
         }
         self.stage.bring(campaign.kept()).map_err(failure)?;
+        for candidate in campaign.kept() {
+            // What is in force without it may have become another value meanwhile.
+            self.tuning.candidates[*candidate].undo = self.stage.undo_of(*candidate);
+        }
         Ok(campaign.kept().to_vec())
     }
 
@@ -215,8 +232,7 @@ impl Trials<'_, '_> {
         let one = &mut self.tuning.candidates[candidate];
         match tried {
             Ok(()) => {
-                let settings = self.stage.settings(candidate).unwrap_or_default();
-                one.undo = settings.iter().rev().map(|one| one.undo()).collect();
+                one.undo = self.stage.undo_of(candidate);
                 self.stage.bring(with).map_err(failure)?;
                 Ok(true)
             }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use linerate_change::remote::{Terms, Way};
-use linerate_change::{Confirming, Far, Hand, Key, Place};
+use linerate_change::{Confirming, Far, Hand, Key, Local, Memory, Place};
 use linerate_linux::management::Management;
 use linerate_linux::nic;
 use linerate_model::failure::Failure;
@@ -28,11 +28,16 @@ pub(super) struct Reached<'h> {
 
 impl<'h> Reached<'h> {
     /// This host alone, and nothing is changed: for `--dry-run`.
-    pub(super) fn only_shown() -> Self {
-        Self {
-            hands: Hands::new(),
+    ///
+    /// # Errors
+    /// `/proc` is not mounted.
+    pub(super) fn only_shown() -> Result<Self, Failure> {
+        let here = Local::here(Memory::default());
+        let here = here.map_err(|why| Failure::measuring("read the settings of this host", why))?;
+        Ok(Self {
+            hands: [(Role::Local, boxed(here))].into(),
             management: carried(&Management::of_session()),
-        }
+        })
     }
 
     /// Both hosts of a lab: what is cut there ends with the lab.

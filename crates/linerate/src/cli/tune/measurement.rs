@@ -3,6 +3,8 @@
 
 use linerate_model::output::{Direction, Finding, Output, Protocol, Test};
 
+use crate::cli::ab::towards;
+
 /// A measuring command, and the figure that decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Measurement {
@@ -10,6 +12,19 @@ pub(super) struct Measurement {
     pub(super) words: Vec<String>,
     /// Of `ab --metric`; nothing for the first figure.
     pub(super) metric: Option<String>,
+}
+
+impl Measurement {
+    /// The measurement of the command line, with HOST and how it is reached.
+    pub(super) fn given(words: &[String], server: &[String]) -> Self {
+        let (host, flags) = server.split_at(server.len().min(1));
+        let named = towards(words, &host.concat());
+        let (command, rest) = named.split_at(named.len().min(1));
+        Self {
+            words: [command, flags, rest].concat(),
+            metric: None,
+        }
+    }
 }
 
 /// How a test is run again: whom it reaches, and for how long.
@@ -152,6 +167,19 @@ mod tests {
         };
         let measurement = again.of(&finding, &check);
         (measurement.words.join(" "), measurement.metric)
+    }
+
+    #[test]
+    fn a_given_measurement_reaches_the_same_server() {
+        let of = |line: &str, server: &str| {
+            let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+            Measurement::given(&words(line), &words(server))
+                .words
+                .join(" ")
+        };
+        assert_eq!(of("udp -b 5M", "h -p 9"), "udp -p 9 h -b 5M");
+        assert_eq!(of("udp -b 5M {peer}", "h -6"), "udp -6 -b 5M h");
+        assert_eq!(of("tcp", "h"), "tcp h");
     }
 
     #[test]

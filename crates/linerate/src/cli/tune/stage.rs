@@ -56,6 +56,8 @@ pub(super) struct Stage<'h> {
     hands: Hands<'h>,
     candidates: Vec<Proposal>,
     pile: Vec<(usize, Vec<Applied>)>,
+    /// Settings that could not be restored, and why.
+    left: Vec<String>,
 }
 
 impl<'h> Stage<'h> {
@@ -64,6 +66,7 @@ impl<'h> Stage<'h> {
             hands,
             candidates,
             pile: Vec::new(),
+            left: Vec::new(),
         }
     }
 
@@ -95,6 +98,17 @@ impl<'h> Stage<'h> {
         Some(applied)
     }
 
+    /// What undoes a candidate that is in force, as a person would type it.
+    pub(super) fn undo_of(&self, candidate: usize) -> Vec<String> {
+        let settings = self.settings(candidate).unwrap_or_default();
+        settings.iter().rev().map(Applied::undo).collect()
+    }
+
+    /// Settings that are not as they were, and why.
+    pub(super) fn left(&self) -> &[String] {
+        &self.left
+    }
+
     /// Leaves what is in force for good: nothing undoes it by itself any more.
     ///
     /// # Errors
@@ -123,8 +137,10 @@ impl<'h> Stage<'h> {
         let mut ended = Ok(());
         for one in applied.iter().rev() {
             let end = self.hand(one.host)?.undo(one.number)?;
-            if let (Some(why), true) = (unrestored(&end), ended.is_ok()) {
-                ended = Err(Trouble::Lost(format!("{}: {why}", one.key)));
+            if let Some(why) = unrestored(&end) {
+                let why = format!("{}: {why}", one.key);
+                self.left.push(why.clone());
+                ended = ended.and(Err(Trouble::Lost(why)));
             }
         }
         ended

@@ -9,11 +9,14 @@ use linerate_model::output::{
 use linerate_report::sentence;
 
 use super::candidate::Proposal;
+use super::measurement::Measurement;
 use super::stage::{Applied, Stage};
 use super::trial::Gave;
 
 /// A proposal before its trial.
-pub(super) fn untried((proposal, number): (&Proposal, u32)) -> Candidate {
+pub(super) fn untried(
+    ((proposal, measurement), number): ((&Proposal, &Measurement), u32),
+) -> Candidate {
     Candidate {
         number,
         host: proposal.host,
@@ -21,7 +24,20 @@ pub(super) fn untried((proposal, number): (&Proposal, u32)) -> Candidate {
         title: proposal.finding.title.clone(),
         commands: vec![proposal.line.clone()],
         risk: proposal.risk.clone(),
+        measurement: measurement.words.clone(),
         ..Candidate::default()
+    }
+}
+
+/// What was better so far, in a campaign that does not come to its end.
+pub(super) fn cut_off(candidates: &mut [Candidate]) {
+    let better = candidates
+        .iter_mut()
+        .filter(|one| one.state == CandidateState::Kept);
+    for one in better {
+        one.state = CandidateState::Reverted;
+        one.reason =
+            Some("it was better, and the campaign ended before that was confirmed".to_owned());
     }
 }
 

@@ -167,6 +167,22 @@ fn a_dry_run_shows_commands_and_by_what_they_would_be_judged() {
 }
 
 #[test]
+fn what_is_not_restored_is_not_called_undone() {
+    let cut_off = |why: Option<&str>| {
+        shown(Tuning {
+            why: why.map(str::to_owned),
+            ..Tuning::default()
+        })
+    };
+    assert!(cut_off(None).ends_with("what it had changed is undone"));
+    let text = cut_off(Some("tcp_rmem: another program has set it"));
+    assert!(
+        text.ends_with("; not restored: tcp_rmem: another program has set it"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_limit_of_the_hardware_ends_it() {
     let text = shown(Tuning {
         ended: TuningEnd::Ceiling,

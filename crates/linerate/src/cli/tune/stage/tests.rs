@@ -153,4 +153,5 @@ fn what_another_program_set_ends_the_campaign() {
         Err(Trouble::Lost(why)) => assert!(why.contains("foreign"), "{why}"),
         other => panic!("{other:?}"),
     }
+    assert_eq!(stage.left().len(), 1);
 }
