@@ -13,7 +13,7 @@ use crate::cli::values::{self, compare};
 /// in blocks of runs in random order, as `ab` does. A change is kept if two trials prove it better; then a fresh check
 /// shows whether the finding is gone. Each change is in a journal before it is made: `tune restore` undoes what a killed
 /// process or a power cut left behind. Nothing is written that a reboot does not undo, without --persist.
-/// `docs/tuning.md` tells what is changed, when, and how to get back.
+/// `docs/tuning.md` describes what is changed, when, and how to get back.
 #[derive(Debug, Args)]
 #[command(disable_version_flag = true)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
