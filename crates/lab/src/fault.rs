@@ -19,6 +19,8 @@ pub enum Fault {
     NftDrop { every: u32 },
     /// Host B's commands share one CPU with this many busy threads.
     CpuContention { threads: u32 },
+    /// Host B's interface hands its packets to one CPU, with this many busy threads, by RPS.
+    Steering { threads: u32 },
     /// Host B's interface takes smaller packets than host A's.
     Mtu { bytes: u32 },
     /// The wire loses longer packets without a message.
@@ -64,6 +66,7 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "qdisc-limit" "50M" QdiscLimit { bits_per_second: bits_per_second } "rate limit by both hosts' qdisc, with a queue of 16 packets" &[];
     "nft-drop" "100" NftDrop { every: count } "the peer's packet filter drops every n-th datagram" &[];
     "cpu-contention" "2" CpuContention { threads: count } "the peer shares one CPU with this many busy threads" &[];
+    "rps" "2" Steering { threads: count } "RPS hands the peer's packets to a CPU with this many busy threads (root)" &[];
     "mtu" "1400" Mtu { bytes: count } "MTU of the peer's interface" &[];
     "black-hole" "1400" BlackHole { bytes: count } "the wire drops IP packets longer than this, without a message" &[];
     "loss" "1%" Loss { ratio: ratio } "the wire drops this share of the frames" &[];

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Injects the faults that are not the wire's.
+//! Injects the faults that are not the wire's. A setting is made by its command line, as a person would, and as `tune` restores it.
 
 use std::time::Duration;
 
 use linerate_linux::cpu;
-use linerate_linux::ethtool_features::{self, Offload};
 use linerate_linux::nft;
-use linerate_linux::rtnl::Qdisc;
-use linerate_linux::sysctl;
 
+use super::settings::{echo, set, sysctl};
 use super::topology::SECOND;
 use super::{Fault, Host, Lab, LabError, LabPlan, Topology, cannot};
 
@@ -17,22 +15,30 @@ impl Lab {
         let [a, b] = &mut self.hosts;
         match fault {
             Fault::QdiscLimit { bits_per_second } => {
-                let qdisc = limit(bits_per_second, plan.mtu_bytes);
-                each([a, b], |host| {
-                    host.set(|net| net.set_qdisc(host.interface, &qdisc))
-                })
+                let words = limit(bits_per_second, plan.mtu_bytes);
+                let line =
+                    |host: &Host| format!("tc qdisc replace dev {} root {words}", host.interface);
+                each([a, b], |host| set(host, &line(host)))
             }
             Fault::NftDrop { every } => b.configure("drop datagrams", || nft::drop_udp(every)),
             Fault::Mtu { bytes } => shrink(a, b, bytes),
             Fault::OffloadOff => each([a, b], |host| {
-                let off = |offload| ethtool_features::switch(host.interface, offload, false);
-                host.configure("switch offloads off", || {
-                    Offload::ALL.into_iter().try_for_each(off)
-                })
+                set(
+                    host,
+                    &format!("ethtool -K {} {OFFLOADS_OFF}", host.interface),
+                )
             }),
             Fault::Reno { .. } => each([a, b], |host| {
                 sysctl(host, "ipv4.tcp_congestion_control", "reno")
             }),
+            Fault::Steering { threads } => {
+                let (busy, other) = two_cpus()?;
+                b.commands.cpu = Some(other);
+                let queue = format!("/sys/class/net/{}/queues/rx-0/rps_cpus", b.interface);
+                echo(b, &cpu::mask(busy), &queue)?;
+                let done = self.disturbances.burn_cpu(busy, threads);
+                done.map_err(cannot("start a busy thread"))
+            }
             Fault::TcpReceiveMemory { bytes } => {
                 each([a, b], |host| sysctl(host, "ipv4.tcp_rmem", &memory(bytes)))
             }
@@ -71,14 +77,20 @@ impl Lab {
 }
 
 /// A token bucket with room for two packets, and 16 in its queue.
-fn limit(bits_per_second: u64, mtu_bytes: u32) -> Qdisc {
+fn limit(bits_per_second: u64, mtu_bytes: u32) -> String {
     let frame_bytes = mtu_bytes + 14;
-    Qdisc::TokenBucket {
-        rate_bytes_per_second: u32::try_from(bits_per_second / 8)
-            .unwrap_or(u32::MAX)
-            .max(1),
-        burst_bytes: 2 * frame_bytes,
-        limit_bytes: 16 * frame_bytes,
+    let (burst, queue) = (2 * frame_bytes, 16 * frame_bytes);
+    format!("tbf rate {bits_per_second}bit burst {burst} limit {queue}")
+}
+
+/// One to steer to, and one that has time.
+fn two_cpus() -> Result<(usize, usize), LabError> {
+    match cpu::allowed().as_slice() {
+        [one, .., other] => Ok((*other, *one)),
+        _ => Err(LabError::measuring(
+            "steer packets to a busy CPU",
+            "this process may use only one CPU",
+        )),
     }
 }
 
@@ -115,14 +127,12 @@ fn each_interface(host: &Host, name: impl Fn(&str) -> String, value: &str) -> Re
 /// No address is answered for (Documentation/networking/ip-sysctl.rst, arp_ignore).
 const ANSWERS_NOTHING: &str = "8";
 
+/// In an order in which each can be switched off.
+const OFFLOADS_OFF: &str = "tso off gso off gro off tx off";
+
 /// The minimum, default and maximum size of TCP's buffers.
 fn memory(bytes: u32) -> String {
     format!("{} {bytes} {bytes}", bytes.min(4096))
-}
-
-fn sysctl(host: &Host, name: &str, value: &str) -> Result<(), LabError> {
-    let what = format!("configure host {}", host.name);
-    host.configure(&what, || sysctl::write(&format!("net.{name}"), value))
 }
 
 fn each(hosts: [&Host; 2], make: impl Fn(&Host) -> Result<(), LabError>) -> Result<(), LabError> {

@@ -28,6 +28,7 @@ mod host;
 mod inject;
 mod isolation;
 mod link;
+mod settings;
 mod size;
 mod token;
 mod topology;

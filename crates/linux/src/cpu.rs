@@ -31,6 +31,11 @@ pub fn allowed() -> Vec<usize> {
         .collect()
 }
 
+/// The mask of one CPU, as `rps_cpus` and `smp_affinity` take it: words of 32 bits, the highest first.
+pub fn mask(cpu: usize) -> String {
+    format!("{:x}{}", 1u32 << (cpu % 32), ",00000000".repeat(cpu / 32))
+}
+
 /// Binds the calling thread to one processor.
 ///
 /// # Errors
@@ -316,6 +321,13 @@ mod tests {
         let (cpu, load) = after.busiest_since(&before).unwrap();
         assert!(cpu == 0 && (load - 1.0).abs() < 1e-9, "{cpu}: {load}");
         assert_eq!(after.busiest_since(&after), None);
+    }
+
+    #[test]
+    fn masks_have_words_of_32_bits() {
+        assert_eq!(mask(1), "2");
+        assert_eq!(mask(31), "80000000");
+        assert_eq!(mask(64), "1,00000000,00000000");
     }
 
     #[test]

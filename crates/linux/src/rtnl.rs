@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Interfaces, addresses, routes and queueing disciplines of one network namespace.
+//! Interfaces, addresses and routes of one network namespace.
 //!
 //! [`Rtnl::open`] binds to the namespace of the calling thread and stays there.
 
@@ -8,8 +8,6 @@ use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use linerate_wire::netlink::discipline;
-pub use linerate_wire::netlink::discipline::Discipline as Qdisc;
 use linerate_wire::netlink::order::{self, End, Order};
 
 use crate::netlink::Netlink;
@@ -112,12 +110,6 @@ impl Rtnl {
         let op = "neigh del";
         let order = order::forget_neighbour(index(op, name)?, ip);
         self.request(op, &ip.to_string(), &order)
-    }
-
-    /// Replaces the root queueing discipline of `name`.
-    pub fn set_qdisc(&mut self, name: &str, qdisc: &Qdisc) -> Result<(), RtnlError> {
-        let op = "qdisc replace";
-        self.request(op, name, &discipline::replace(index(op, name)?, *qdisc))
     }
 
     fn request(&mut self, op: &'static str, object: &str, order: &Order) -> Result<(), RtnlError> {

@@ -122,6 +122,7 @@ fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
             .map(|change| change.side_effects.clone())
             .unwrap_or_default(),
         figure: figure(raw, mistakes),
+        tradeoffs: tradeoffs(raw, mistakes),
         verify: raw.verify.get_ref().clone(),
         sources: raw.source.clone(),
     };
@@ -133,11 +134,25 @@ fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
 /// The metric that decides about a change.
 fn figure(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<String> {
     let word = raw.change.as_ref()?.figure.as_ref()?;
+    Some(known_figure(word, mistakes))
+}
+
+/// The metrics that a change is expected to make worse.
+fn tradeoffs(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Vec<String> {
+    let change = raw.change.as_ref();
+    let words = change.map_or(&[][..], |change| &change.tradeoffs);
+    words
+        .iter()
+        .map(|word| known_figure(word, mistakes))
+        .collect()
+}
+
+fn known_figure(word: &Word, mistakes: &mut Mistakes<'_>) -> String {
     if !FIGURES.contains(&word.get_ref().as_str()) {
         let wrong = format!("no figure `{}`", word.get_ref());
         mistakes.at(word.span().start, wrong, &FIGURES.join(", "));
     }
-    Some(word.get_ref().clone())
+    word.get_ref().clone()
 }
 
 const FIGURES: &[&str] = &["throughput", "loss", "rtt-p99"];

@@ -46,6 +46,7 @@ toml_table! {
         risk: Word = need,
         side_effects: String = or_default,
         figure: Option<Word> = or_default,
+        tradeoffs: Vec<Word> = or_default,
     }
 }
 

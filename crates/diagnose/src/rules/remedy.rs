@@ -66,6 +66,7 @@ pub(super) fn change(
         undo,
         risk: risk(rule),
         figure: rule.figure.clone(),
+        tradeoffs: rule.tradeoffs.clone(),
     })
 }
 

@@ -47,6 +47,8 @@ pub struct Rule {
     pub side_effects: String,
     /// What decides whether it helped, where it is not the rate or the loss: a metric of `ab`.
     pub figure: Option<String>,
+    /// Metrics of `ab` that it is expected to make worse.
+    pub tradeoffs: Vec<String>,
     /// How to see that it helped.
     pub verify: String,
     /// Who says so.

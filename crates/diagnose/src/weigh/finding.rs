@@ -160,6 +160,7 @@ fn change(remedy: &Remedy, fill: &dyn Fn(&str) -> String) -> output::Change {
         undo: remedy.undo.iter().map(|one| fill(one)).collect(),
         risk,
         figure: None,
+        tradeoffs: Vec::new(),
     }
 }
 

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use linerate_linux::drops::{Filter, Refused, Watch, program_ids};
 use linerate_linux::nft;
-use linerate_linux::rtnl::{Qdisc, Rtnl};
+use linerate_linux::qdisc;
 use linerate_linux::sandbox::{self, Privilege};
 use linerate_linux::udp::{self, Options, Sender, TxMode};
 
@@ -193,15 +193,8 @@ fn a_full_socket_is_counted_as_it_counts_itself() {
 
 fn a_full_queue_is_counted_at_the_sender_only() {
     let pair = Pair::new();
-    let slow = Qdisc::TokenBucket {
-        rate_bytes_per_second: 20_000,
-        burst_bytes: 5000,
-        limit_bytes: 20_000,
-    };
-    pair.a
-        .run(|| Rtnl::open().unwrap().set_qdisc("near", &slow))
-        .unwrap()
-        .unwrap();
+    let slow = "tbf rate 160000bit burst 5000 limit 20000";
+    pair.a.run(|| qdisc::write("near", slow)).unwrap().unwrap();
     let receiver = pair.far(ADDRESSES[0].1);
     let to = receiver.local_addr().unwrap();
     let options = Options {

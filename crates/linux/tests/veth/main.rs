@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use linerate_linux::netns::NetNs;
 use linerate_linux::nic;
-use linerate_linux::rtnl::{Qdisc, Rtnl};
+use linerate_linux::qdisc;
+use linerate_linux::rtnl::Rtnl;
 use linerate_linux::udp::{self, Fault, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode};
 use linerate_model::output::LinkKind;
 
@@ -246,14 +247,9 @@ impl Pair {
             rate_bytes_per_second,
             limit_bytes,
         } = bucket;
-        let qdisc = Qdisc::TokenBucket {
-            rate_bytes_per_second,
-            burst_bytes: 5000,
-            limit_bytes,
-        };
-        self.a
-            .run(|| Rtnl::open().unwrap().set_qdisc("near", &qdisc).unwrap())
-            .unwrap();
+        let bits = 8 * rate_bytes_per_second;
+        let slow = format!("tbf rate {bits}bit burst 5000 limit {limit_bytes}");
+        self.a.run(|| qdisc::write("near", &slow).unwrap()).unwrap();
     }
 
     fn receiver(&self, address: &str) -> Receiver {

@@ -100,6 +100,8 @@ pub struct Change {
     pub risk: String,
     /// What decides whether it helped, where it is not the rate or the loss: a metric of `ab`.
     pub figure: Option<String>,
+    /// Metrics that it is expected to make worse: what fills a path also fills its queues.
+    pub tradeoffs: Vec<String>,
 }
 
 /// A rule that lacks evidence.

@@ -2,8 +2,8 @@
 //! A campaign of `tune`: how it ended, each change with its proof and its undo, what is left to a person.
 
 use linerate_model::output::{
-    ByHand, Candidate, CandidateState, Comparison, Mechanism, MovedFact, Output, Role, Tuning,
-    TuningEnd,
+    ByHand, Candidate, CandidateState, Comparison, Guard, Mechanism, MovedFact, Output, Role,
+    Tuning, TuningEnd,
 };
 use linerate_model::units::format::significant;
 
@@ -135,6 +135,7 @@ fn lines(one: &Candidate) -> Vec<Line> {
         lines.extend(one.comparison.as_ref().map(|one| measured("effect", one)));
         let second = one.confirmation.as_ref();
         lines.extend(second.map(|one| measured("confirmed", one)));
+        lines.extend(one.comparison.as_ref().and_then(price));
     }
     let why = one.reason.as_deref().unwrap_or_default();
     lines.extend(Line::labelled(3, "why", why));
@@ -172,14 +173,28 @@ fn on(host: Role) -> &'static str {
 }
 
 fn measured(label: &str, one: &Comparison) -> Line {
-    let sides = [&one.before, &one.after].map(|side| match side.median {
-        Some(value) => figure_text(value, &one.unit),
-        None => "n/a".to_owned(),
-    });
-    let [before, after] = sides;
+    let sides = [&one.before, &one.after];
+    let [before, after] = sides.map(|side| median(side.median, &one.unit));
     let name = format!("{} {}", one.metric, one.name);
     let text = format!("{} {before} → {after}: {}", name.trim_end(), effect(one));
     Line::new(3, format!("{label}: {text}")).tone(super::comparison::tone(one.verdict))
+}
+
+fn median(value: Option<f64>, unit: &str) -> String {
+    value.map_or_else(|| "n/a".to_owned(), |value| figure_text(value, unit))
+}
+
+/// What became worse, as the finding's rule expects.
+fn price(one: &Comparison) -> Option<Line> {
+    let worse = one.guards.iter().filter(|guard| guard.worse);
+    let each: Vec<String> = worse.map(became).collect();
+    Line::labelled(3, "in return", &each.join("; "))
+}
+
+fn became(guard: &Guard) -> String {
+    let [before, after] = [guard.before, guard.after].map(|value| median(value, &guard.unit));
+    let name = format!("{} {}", guard.metric, guard.name);
+    format!("{} {before} → {after}", name.trim_end())
 }
 
 fn whole(one: &Comparison) -> Line {

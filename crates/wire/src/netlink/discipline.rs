@@ -5,37 +5,6 @@ use super::attribute::push;
 use super::order::{CREATE, Order, terminated};
 use super::qdisc::ROOT;
 
-/// A root queueing discipline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discipline {
-    /// A first-in first-out queue of packets (holds nothing back on a device without a queue).
-    Fifo { limit_packets: u32 },
-    /// A token bucket: sends at most at this rate, drops what exceeds the queue.
-    TokenBucket {
-        rate_bytes_per_second: u32,
-        burst_bytes: u32,
-        limit_bytes: u32,
-    },
-}
-
-/// Replaces the root queueing discipline of an interface.
-#[must_use]
-pub fn replace(index: u32, discipline: Discipline) -> Order {
-    let (kind, options) = match discipline {
-        // A bare `struct tc_fifo_qopt`, not attributes.
-        Discipline::Fifo { limit_packets } => ("pfifo", limit_packets.to_ne_bytes().to_vec()),
-        Discipline::TokenBucket {
-            rate_bytes_per_second,
-            burst_bytes,
-            limit_bytes,
-        } => (
-            "tbf",
-            token_bucket(rate_bytes_per_second, burst_bytes, limit_bytes),
-        ),
-    };
-    root(index, 0, kind, &options)
-}
-
 /// Replaces the root queueing discipline of an interface. With the kind in force, only the options given are changed; with a
 /// handle of 0 the kernel chooses one.
 #[must_use]
@@ -98,22 +67,12 @@ mod tests {
 
     #[test]
     fn what_is_ordered_reads_as_what_the_kernel_answers() {
-        let bucket = Discipline::TokenBucket {
-            rate_bytes_per_second: 1_250_000,
-            burst_bytes: 3000,
-            limit_bytes: 60_000,
-        };
-        let decoded = |discipline| {
-            let qdisc = parse(&replace(9, discipline).payload).unwrap();
-            (
-                qdisc.kind.clone(),
-                qdisc.limit,
-                qdisc.interface_index,
-                qdisc.is_root(),
-            )
-        };
-        assert_eq!(decoded(bucket), ("tbf".into(), Some(60_000), 9, true));
-        let fifo = Discipline::Fifo { limit_packets: 16 };
-        assert_eq!(decoded(fifo), ("pfifo".into(), Some(16), 9, true));
+        let bucket = token_bucket(1_250_000, 3000, 60_000);
+        let pfifo = 16_u32.to_ne_bytes();
+        for (kind, options, limit) in [("tbf", bucket.as_slice(), 60_000), ("pfifo", &pfifo, 16)] {
+            let qdisc = parse(&root(9, 0, kind, options).payload).unwrap();
+            assert_eq!((qdisc.kind.as_str(), qdisc.limit), (kind, Some(limit)));
+            assert_eq!((qdisc.interface_index, qdisc.is_root()), (9, true));
+        }
     }
 }

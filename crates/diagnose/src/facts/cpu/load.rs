@@ -71,7 +71,7 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    pub(super) fn of(vantage: &Vantage<'_>) -> Option<Self> {
+    pub(in crate::facts) fn of(vantage: &Vantage<'_>) -> Option<Self> {
         Self::of_ticks(vantage.host_counters().end_to_end(Source::Stat))
     }
 
@@ -93,6 +93,11 @@ impl Shares {
             .keys()
             .map(String::as_str)
             .filter(|name| *name != "cpu")
+    }
+
+    /// The user-mode share of each.
+    pub(in crate::facts) fn each_user(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.cpus().map(|cpu| (cpu, self.user(cpu)))
     }
 
     pub(crate) fn busiest(&self) -> Option<&str> {

@@ -3,7 +3,7 @@
 
 use crate::evidence::Evidence;
 use crate::facts::Facts;
-use crate::facts::cpu::{busiest_cpu, vectors};
+use crate::facts::cpu::{Shares, busiest_cpu, vectors};
 use crate::facts::vantage::{Vantage, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
@@ -17,6 +17,10 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         }
         let (includes, source) = (rps_includes_irq_cpu(vantage), "rps_cpus, /proc/interrupts");
         vantage.add(facts, "rps_includes_irq_cpu", includes, source);
+        let (chosen, others) = least(vantage).unwrap_or_default();
+        let source = "rps_cpus, /proc/stat";
+        vantage.add(facts, "rps_cpus_user", chosen, source);
+        vantage.add(facts, "rps_other_cpus_user", others, source);
     }
 }
 
@@ -41,9 +45,25 @@ fn pinned(vantage: &Vantage<'_>) -> Option<bool> {
     (!lists.is_empty()).then(|| lists.iter().all(one))
 }
 
+/// The share of programs in user mode on the processor that has least of them, of those of the mask and of the others.
+fn least(vantage: &Vantage<'_>) -> Option<(Option<f64>, Option<f64>)> {
+    let mask = vantage.set_up("/sys/class/net/queues", RPS)?;
+    let shares = Shares::of(&vantage.as_host())?;
+    let (mut chosen, mut others) = (None, None);
+    for (name, user) in shares.each_user() {
+        let number = name.strip_prefix("cpu")?.parse().ok()?;
+        let least = match in_mask(mask, number)? {
+            true => &mut chosen,
+            false => &mut others,
+        };
+        *least = Some(least.map_or(user, |least: f64| least.min(user)));
+    }
+    Some((chosen, others))
+}
+
 /// Of the first queue: all are set alike where a person or a script sets them.
 fn rps_includes_irq_cpu(vantage: &Vantage<'_>) -> Option<bool> {
-    let mask = vantage.set_up("/sys/class/net/queues", "rx-0.rps_cpus")?;
+    let mask = vantage.set_up("/sys/class/net/queues", RPS)?;
     let vectors = vectors(vantage)?;
     let (cpu, _) = busiest_cpu(&vectors)?;
     in_mask(mask, cpu.strip_prefix("cpu")?.parse().ok()?)
@@ -60,6 +80,8 @@ fn in_mask(mask: &str, cpu: usize) -> Option<bool> {
     let digit = digits.iter().rev().nth(cpu / 4).copied().unwrap_or(0);
     Some(digit >> (cpu % 4) & 1 == 1)
 }
+
+const RPS: &str = "rx-0.rps_cpus";
 
 #[cfg(test)]
 mod tests {

@@ -4,13 +4,14 @@
 use std::time::Duration;
 
 use linerate_linux::nft;
-use linerate_linux::rtnl::{Qdisc, Rtnl, RtnlError};
+use linerate_linux::rtnl::{Rtnl, RtnlError};
 use linerate_model::failure::Failure;
 use linerate_wire::frame::{Family, Side};
 
 use super::DeviceFault;
 use crate::dut::layout::DEVICE_PORTS;
 use crate::dut::{DeviceKind, DutLab, DutPlan};
+use crate::settings::set;
 use crate::{LabError, cannot};
 
 impl DeviceFault {
@@ -25,11 +26,14 @@ impl DeviceFault {
                 Ok(())
             }
             Self::Rate { bits_per_second } => {
-                let qdisc = bucket(bits_per_second);
-                device.set(|net| {
-                    let mut ports = DEVICE_PORTS.iter();
-                    ports.try_for_each(|port| net.set_qdisc(port, &qdisc))
-                })
+                let line = |port: &&str| {
+                    format!(
+                        "tc qdisc replace dev {port} root {}",
+                        bucket(bits_per_second)
+                    )
+                };
+                let mut lines = DEVICE_PORTS.iter().map(line);
+                lines.try_for_each(|line| set(device, &line))
             }
             Self::Loss { every } => {
                 device.configure("drop frames", || nft::drop_forwarded_udp(every))
@@ -71,14 +75,8 @@ pub(in crate::dut) fn refuse_impossible(plan: &DutPlan) -> Result<(), LabError> 
 }
 
 /// Takes one frame of a sender that is a little late: a larger buffer would let short trials pass above the rate.
-fn bucket(bits_per_second: u64) -> Qdisc {
-    Qdisc::TokenBucket {
-        rate_bytes_per_second: u32::try_from(bits_per_second / 8)
-            .unwrap_or(u32::MAX)
-            .max(1),
-        burst_bytes: LARGEST_FRAME_BYTES,
-        limit_bytes: LARGEST_FRAME_BYTES,
-    }
+fn bucket(bits_per_second: u64) -> String {
+    format!("tbf rate {bits_per_second}bit burst {LARGEST_FRAME_BYTES} limit {LARGEST_FRAME_BYTES}")
 }
 
 /// Fails the second time, which ends the repetition.

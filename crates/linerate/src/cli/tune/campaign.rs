@@ -279,6 +279,7 @@ impl Trials<'_, '_> {
             commands: texts::all_commands(&self.tuning.candidates, set),
             measurement: &measurement,
             finding: None,
+            tradeoffs: self.tradeoffs(set),
             plan: self.plan(0),
             settle: self.settle_time(),
             margin: self.args.margin,
@@ -315,11 +316,19 @@ impl Trials<'_, '_> {
             commands: [one.commands.join("; "), one.undo.join("; ")],
             measurement: &measurement,
             finding,
+            tradeoffs: self.tradeoffs(&[candidate]),
             plan,
             settle: self.settle_time(),
             margin: self.args.margin,
         };
         asked.carry_out(&mut self.stage, self.session, self.args.server.lab.lab)
+    }
+
+    /// What the remedies of these candidates are expected to make worse.
+    fn tradeoffs(&self, set: &[usize]) -> Vec<String> {
+        let proposals = set.iter().map(|one| self.stage.proposal(*one));
+        let changes = proposals.filter_map(|one| one.finding.change.as_ref());
+        changes.flat_map(|one| one.tradeoffs.clone()).collect()
     }
 
     /// Each trial has an order of its own.

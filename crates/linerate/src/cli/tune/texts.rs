@@ -91,7 +91,7 @@ pub(super) fn not_better(gave: &Gave) -> String {
     let Some(one) = &gave.comparison else {
         return "its trial gave no result".to_owned();
     };
-    match one.guards.iter().find(|guard| guard.worse) {
+    match gave.harm() {
         Some(guard) if one.verdict == Judgement::Better => {
             let name = format!("{} {}", guard.metric, guard.name);
             format!("{}; but {} became worse", said(one), name.trim_end())

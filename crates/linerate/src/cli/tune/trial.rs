@@ -8,7 +8,7 @@ use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::{Arm, Plan};
 use linerate_model::credible;
 use linerate_model::failure::{Failure, Kind};
-use linerate_model::output::{Comparison, Finding, Judgement, Mechanism, Output};
+use linerate_model::output::{Comparison, Finding, Guard, Judgement, Mechanism, Output};
 
 use super::measurement::Measurement;
 use super::mechanism::Runs;
@@ -35,6 +35,8 @@ pub(super) struct Asked<'a> {
     pub(super) measurement: &'a Measurement,
     /// The finding that B is to remove.
     pub(super) finding: Option<&'a Finding>,
+    /// Metrics that it is expected to make worse.
+    pub(super) tradeoffs: Vec<String>,
     /// How many runs.
     pub(super) plan: Plan,
     /// Wait between set-up and measurement.
@@ -50,6 +52,8 @@ pub(super) struct Gave {
     pub(super) comparison: Option<Comparison>,
     /// The finding in its runs.
     pub(super) mechanism: Option<Mechanism>,
+    /// Metrics that it was expected to make worse.
+    pub(super) tradeoffs: Vec<String>,
     /// Where its record is.
     pub(super) run_dir: Option<String>,
 }
@@ -57,9 +61,14 @@ pub(super) struct Gave {
 impl Gave {
     /// Proven better by more than the margin, and nothing else proven worse by more than its own.
     pub(super) fn is_better(&self) -> bool {
-        self.comparison.as_ref().is_some_and(|one| {
-            one.verdict == Judgement::Better && !one.guards.iter().any(|guard| guard.worse)
-        })
+        let better = |one: &Comparison| one.verdict == Judgement::Better;
+        self.comparison.as_ref().is_some_and(better) && self.harm().is_none()
+    }
+
+    /// What became worse, and was not expected to.
+    pub(super) fn harm(&self) -> Option<&Guard> {
+        let mut guards = self.comparison.iter().flat_map(|one| &one.guards);
+        guards.find(|guard| guard.worse && !self.tradeoffs.contains(&guard.metric))
     }
 }
 
@@ -96,7 +105,10 @@ impl Asked<'_> {
         session.output.moved.extend_from_slice(&output.moved);
         credible::moved(&mut session.output.moved);
         ended.and(restored)?;
-        Ok(gave(output, mechanism))
+        Ok(Gave {
+            tradeoffs: self.tradeoffs.clone(),
+            ..gave(output, mechanism)
+        })
     }
 
     fn question(&self) -> Question<'_> {
@@ -121,6 +133,7 @@ fn gave(output: Output, mechanism: Option<Mechanism>) -> Gave {
         comparison: all.find(|one| one.primary),
         mechanism,
         run_dir: output.run_dir,
+        ..Gave::default()
     }
 }
 

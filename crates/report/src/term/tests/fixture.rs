@@ -486,6 +486,7 @@ pub(crate) fn explained() -> Output {
                 ],
                 change: Some(Change {
                     figure: None,
+                    tradeoffs: Vec::new(),
                     commands: vec!["ethtool -A eth0 autoneg on rx on tx on".to_owned()],
                     undo: vec!["ethtool -A eth0 autoneg on rx off tx off".to_owned()],
                     risk: "blip: pause stops all traffic of the link".to_owned(),
