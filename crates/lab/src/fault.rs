@@ -21,6 +21,8 @@ pub enum Fault {
     CpuContention { threads: u32 },
     /// Host B's interface hands its packets to one CPU, with this many busy threads, by RPS.
     Steering { threads: u32 },
+    /// Host B's interface polls in a kernel thread, and host A sends packets of the MTU's size.
+    ThreadedNapi,
     /// Host B's interface takes smaller packets than host A's.
     Mtu { bytes: u32 },
     /// The wire loses longer packets without a message.
@@ -67,6 +69,7 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "nft-drop" "100" NftDrop { every: count } "the peer's packet filter drops every n-th datagram" &[];
     "cpu-contention" "2" CpuContention { threads: count } "the peer shares one CPU with this many busy threads" &[];
     "rps" "2" Steering { threads: count } "RPS hands the peer's packets to a CPU with this many busy threads (root)" &[];
+    "threaded-napi" "" ThreadedNapi {} "a kernel thread polls the peer's interface, and this host segments in software" &[];
     "mtu" "1400" Mtu { bytes: count } "MTU of the peer's interface" &[];
     "black-hole" "1400" BlackHole { bytes: count } "the wire drops IP packets longer than this, without a message" &[];
     "loss" "1%" Loss { ratio: ratio } "the wire drops this share of the frames" &[];

@@ -21,6 +21,12 @@ impl Lab {
                 each([a, b], |host| set(host, &line(host)))
             }
             Fault::NftDrop { every } => b.configure("drop datagrams", || nft::drop_udp(every)),
+            Fault::ThreadedNapi => {
+                // A veth polls only with GRO; long segments would not fill its ring.
+                set(a, &format!("ethtool -K {} tso off gso off", a.interface))?;
+                set(b, &format!("ethtool -K {} gro on", b.interface))?;
+                echo(b, "1", &format!("/sys/class/net/{}/threaded", b.interface))
+            }
             Fault::Mtu { bytes } => shrink(a, b, bytes),
             Fault::OffloadOff => each([a, b], |host| {
                 set(

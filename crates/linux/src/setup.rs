@@ -38,6 +38,7 @@ pub fn of_interface(name: &str) -> Vec<RawSetting> {
     all.push(interface::queueing(name));
     all.push(interface::captures(name));
     all.push(queues::steering(name));
+    all.push(queues::polling(name));
     all.extend(queues::interrupts(name));
     all.push(device::of(name));
     all.extend(thermal::of_interface(name));

@@ -29,6 +29,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "rps_includes_irq_cpu" "" "whether packets are also handed to the processor that takes the interrupts" "cat /sys/class/net/{interface}/queues/rx-0/rps_cpus"
     "rps_cpus_user" "ratio" "user-mode share of the processor that has least of it, of those to which RPS hands packets" "cat /sys/class/net/{interface}/queues/rx-0/rps_cpus; mpstat -P ALL 1"
     "rps_other_cpus_user" "ratio" "user-mode share of the processor that has least of it, of those to which RPS hands none" "cat /sys/class/net/{interface}/queues/rx-0/rps_cpus; mpstat -P ALL 1"
+    "napi_threaded" "" "whether the interface polls in kernel threads (threaded NAPI)" "cat /sys/class/net/{interface}/threaded"
     "irq_pinned" "" "whether each interrupt of the interface is set to one processor" "grep . /proc/irq/*/smp_affinity_list"
 };
 

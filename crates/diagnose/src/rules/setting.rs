@@ -145,9 +145,12 @@ impl Command {
             Tool::Qdisc | Tool::NoQdisc => ("tc qdisc", self.interface.clone(), "root".to_owned()),
             Tool::Echo => {
                 let path = set.name.strip_prefix("/sys/class/net/")?;
-                let (interface, queue) = path.split_once("/queues/")?;
-                let key = queue.replace('/', ".");
-                ("/sys/class/net/queues", Some(interface.to_owned()), key)
+                let (interface, file) = path.split_once('/')?;
+                let (source, key) = match file.strip_prefix("queues/") {
+                    Some(queue) => ("/sys/class/net/queues", queue.replace('/', ".")),
+                    None => ("/sys/class/net", file.to_owned()),
+                };
+                (source, Some(interface.to_owned()), key)
             }
         };
         Some(Reading {

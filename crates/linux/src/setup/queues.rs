@@ -27,6 +27,13 @@ pub(super) fn steering(name: &str) -> RawSetting {
     setting("/sys/class/net/queues", values)
 }
 
+/// `/sys/class/net/X`: how NAPI polls (Documentation/networking/napi.rst).
+pub(super) fn polling(name: &str) -> RawSetting {
+    let names = ["threaded", "napi_defer_hard_irqs", "gro_flush_timeout"];
+    let values = sysfs::interface(name).map(|folder| lines(&folder, &names));
+    setting("/sys/class/net", values.unwrap_or_default())
+}
+
 /// `/proc/irq/N` of each interrupt of the interface's device.
 pub(super) fn interrupts(name: &str) -> Vec<RawSetting> {
     let numbers = sysfs::interrupts(name);

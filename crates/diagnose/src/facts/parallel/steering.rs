@@ -29,6 +29,9 @@ fn set_up(vantage: &Vantage<'_>, facts: &mut Facts) {
     let ports = fields.map(|fields| fields.contains("L4") || fields == "sdfn");
     let source = "ethtool -n rx-flow-hash udp4";
     vantage.add(facts, "udp_hash_has_ports", ports, source);
+    let threaded = vantage.set_up("/sys/class/net", "threaded");
+    let threaded = threaded.map(|value| value != "0");
+    vantage.add(facts, "napi_threaded", threaded, "/sys/class/net threaded");
     let source = "/proc/irq smp_affinity_list";
     vantage.add(facts, "irq_pinned", pinned(vantage), source);
 }
