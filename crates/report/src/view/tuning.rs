@@ -27,6 +27,7 @@ fn parts(output: &Output, tuning: &Tuning) -> Vec<Block> {
     let blocks = [
         Block::lines("", head(output, tuning)),
         part("kept", CandidateState::Kept),
+        part("rolled back at once", CandidateState::RolledBack),
         part("undone", CandidateState::Reverted),
         part("not possible here", CandidateState::NotPossible),
         part(untried(tuning), CandidateState::NotTried),
@@ -155,7 +156,7 @@ fn lines(one: &Candidate) -> Vec<Line> {
             let undo = one.undo.iter();
             lines.extend(undo.map(|command| Line::command(3, format!("undo: {command}"))));
         }
-        CandidateState::NotPossible | CandidateState::Reverted => {}
+        CandidateState::NotPossible | CandidateState::Reverted | CandidateState::RolledBack => {}
     }
     lines
 }

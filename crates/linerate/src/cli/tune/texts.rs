@@ -72,6 +72,7 @@ pub(super) fn tried(one: &Candidate) -> String {
         CandidateState::NotTried => "not tried",
         CandidateState::NotPossible => "not possible",
         CandidateState::Reverted => "undone",
+        CandidateState::RolledBack => "rolled back at once",
         CandidateState::Kept => "better, kept for now",
     };
     let why = one.reason.as_ref();
