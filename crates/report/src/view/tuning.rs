@@ -92,7 +92,12 @@ fn head(output: &Output, tuning: &Tuning) -> Vec<Line> {
 
 /// What was tried, and how much it could have missed.
 fn undone(ended: &str, tuning: &Tuning) -> String {
-    let is_undone = |one: &&Candidate| one.state == CandidateState::Reverted;
+    let is_undone = |one: &&Candidate| {
+        matches!(
+            one.state,
+            CandidateState::Reverted | CandidateState::RolledBack
+        )
+    };
     let count = tuning.candidates.iter().filter(is_undone).count();
     let tried = changes(count, ["was", "were"]);
     let missed = tuning.smallest_effect.map(missed).unwrap_or_default();
