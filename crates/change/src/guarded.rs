@@ -184,7 +184,8 @@ mod tests {
         let note = Arc::clone(&begun);
         let begin: Begin<'_> = Box::new(move |names| {
             note.lock().unwrap().push(names.join(" "));
-            Box::new(|| Some("the link".to_owned()))
+            let watch: Watch = Box::new(|| Some("the link".to_owned()));
+            watch
         });
         let mut hand = Guarded::new(Made::default(), vec!["eth0".to_owned()], begin);
         hand.watch(&["eth0".to_owned(), "eth1".to_owned()]).unwrap();

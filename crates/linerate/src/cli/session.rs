@@ -23,8 +23,8 @@ use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
 use linerate_model::expect::Expect;
 use linerate_model::output::{
-    Benchmarks, Comparison, ErrorReport, Experiment, ForwardResult, Host, LabWire, Output, Phase,
-    Role, Test, Trial,
+    Benchmarks, ErrorReport, Experiment, ForwardResult, Host, LabWire, Output, Phase, Role, Test,
+    Trial,
 };
 use linerate_model::record::Record;
 use linerate_model::run::Run;

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use linerate_change::remote::{GUARDS, Hello, PROTOCOL, Seat, settings};
 use linerate_change::{
-    Begin, Ending, Guarded, Host, Journal, Local, Warded, attend as answer, open, stand,
+    Ending, Guarded, Host, Journal, Local, Warded, Watch, attend as answer, open, stand,
 };
 use linerate_linux::alarm::Alarm;
 use linerate_linux::management::Management;
@@ -49,13 +49,14 @@ pub(crate) fn warded<'h>(
     let mut helper = Command::new("/proc/self/exe");
     helper.args(["agent", "--stdio", "--warden"]);
     let hand = Warded::begin(Local::here(journal)?, &path, helper)?;
-    let begin: Begin<'h> = Box::new(|names| {
-        let mut alarm = Alarm::since_now(names.iter().map(String::as_str));
-        Box::new(move || alarm.raised())
-    });
     let carrying = management.interfaces().into_iter();
     let carrying = carrying.map(|(name, _)| name).collect();
-    Ok(Guarded::new(hand, carrying, begin))
+    Ok(Guarded::new(hand, carrying, Box::new(since_now)))
+}
+
+fn since_now(names: &[String]) -> Watch {
+    let mut alarm = Alarm::since_now(names.iter().map(String::as_str));
+    Box::new(move || alarm.raised())
 }
 
 fn hello(journal: &Journal, management: &Management) -> Hello {

@@ -66,7 +66,7 @@ fn carried_out(
     let candidates = found.all.iter().zip(&measurements).zip(1..);
     tuning.candidates = candidates.map(texts::untried).collect();
     session.console.say(&texts::found(&check, tuning));
-    let times = self::times(args, &measurements, check_s);
+    let times = durations(args, &measurements, check_s);
     if found.all.is_empty() {
         tuning.why = ceiling(&check);
         tuning.ended = match tuning.why {
@@ -169,7 +169,7 @@ fn measurements(
 }
 
 /// What is known of their duration. Candidates that are judged by the same measurement are of one group.
-fn times(args: &CampaignArgs, measurements: &[Measurement], check_s: f64) -> Times {
+fn durations(args: &CampaignArgs, measurements: &[Measurement], check_s: f64) -> Times {
     let first = |one: &Measurement| measurements.iter().position(|other| other == one);
     let groups: Vec<usize> = measurements.iter().filter_map(first).collect();
     let settle_s = Duration::from_millis(args.settle).as_secs_f64();

@@ -4,7 +4,7 @@
 use std::io;
 
 use linerate_change::{
-    Begin, Change, End, Guarded, Hand, Key, Local, Memory, Outcome, Place, SideEffect,
+    Change, End, Guarded, Hand, Key, Local, Memory, Outcome, Place, SideEffect, Watch,
 };
 use linerate_linux::alarm::Alarm;
 use linerate_linux::netns::NetNs;
@@ -39,13 +39,14 @@ pub(super) fn of_lab<'h>(session: &Session) -> Result<Hands<'h>, Failure> {
     .into())
 }
 
-/// The lab's hosts watch their own links: the rest of the machine has other users, and nothing in a lab can heat it.
 fn guarded<'h, H: Hand>(hand: H) -> Guarded<'h, H> {
-    let begin: Begin<'h> = Box::new(|names| {
-        let mut alarm = Alarm::of_links(names.iter().map(String::as_str));
-        Box::new(move || alarm.raised())
-    });
-    Guarded::new(hand, Vec::new(), begin)
+    Guarded::new(hand, Vec::new(), Box::new(of_links))
+}
+
+/// The lab's hosts watch their own links: the rest of the machine has other users, and nothing in a lab can heat it.
+fn of_links(names: &[String]) -> Watch {
+    let mut alarm = Alarm::of_links(names.iter().map(String::as_str));
+    Box::new(move || alarm.raised())
 }
 
 fn boxed<'h>(hand: impl Hand + Send + 'h) -> Box<dyn Hand + Send + 'h> {

@@ -170,7 +170,7 @@ impl Setup for Arms<'_, '_> {
         _console: &mut Console,
     ) -> Option<(String, Result<(), Failure>)> {
         // After an alarm nothing stays in force.
-        let set = match self.stage.is_rolled_back() {
+        let set: &[usize] = match self.stage.is_rolled_back() {
             true => &[],
             false => self.a,
         };

@@ -41,7 +41,9 @@ impl Trials<'_, '_> {
         if self.stage.harmed_by(candidate) {
             return Ok(self.stage.rolled_back().map(|one| one.why));
         }
-        let Some(why) = self.stage.unmeasured() else {
+        let why = self.stage.unmeasured();
+        // An alarm while only others were in force.
+        let Some(why) = why.filter(|_| !self.stage.is_rolled_back()) else {
             return Ok(None);
         };
         let words = self.measurements[candidate].words.clone();
