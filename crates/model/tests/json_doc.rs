@@ -9,8 +9,9 @@ use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use serde_json::Value;
 
-#[path = "json_doc/tuning.rs"]
+#[path = "json_doc/device.rs"]
 mod device;
+#[path = "json_doc/tuning.rs"]
 mod tuning;
 
 const JSON: &str = include_str!("../../../docs/json.md");
