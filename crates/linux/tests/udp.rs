@@ -271,7 +271,8 @@ fn no_other_program_shares_the_port_of_an_acceptor() {
 
 #[test]
 fn twins_made_under_a_storm_of_greetings_lose_none() {
-    // Room for all: a twin that has to wait for a processor before it is connected takes each greeting of the storm.
+    // Room for all: a twin that has to wait for a processor before it is connected takes each greeting of the storm. The
+    // default of 212992 bytes holds 256 of them.
     let options = Options {
         recv_buffer_bytes: Some(1 << 20),
         ..Options::default()
