@@ -89,9 +89,17 @@ impl<'a, S: Setup> Trial<'a, S> {
 
     fn set_up(&mut self, slot: Slot, session: &mut Session) -> Result<(), Failure> {
         self.setup.to(slot.setting(), session)?;
-        match child::pause(self.question.settle, &session.interrupt) {
-            true => Ok(()),
-            false => Err(switch::interrupted()),
+        let end = Instant::now() + self.question.settle;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if !child::pause(left.min(REDRAWN), &session.interrupt) {
+                return Err(switch::interrupted());
+            }
+            match self.setup.alarm() {
+                Some(why) => return Err(alarmed(slot, why)),
+                None if left <= REDRAWN => return Ok(()),
+                None => {}
+            }
         }
     }
 
@@ -160,10 +168,7 @@ impl<'a, S: Setup> Trial<'a, S> {
         let ran = self.inner.run(directory, token, &interrupt, &mut tick);
         match (ran, alarm) {
             (Err(failure), _) if failure.kind == Kind::Interrupted => Err(failure),
-            (_, Some(why)) => {
-                let what = format!("measure with {:?} set up", slot.setting());
-                Err(Failure::measuring(what, why))
-            }
+            (_, Some(why)) => Err(alarmed(slot, why)),
             (ran, None) => ran,
         }
     }
@@ -271,6 +276,11 @@ impl<'a, S: Setup> Trial<'a, S> {
             "run `linerate {words}` alone with {setting:?} set up; use a longer --settle"
         )))
     }
+}
+
+fn alarmed(slot: Slot, why: String) -> Failure {
+    let setting = slot.setting();
+    Failure::measuring(format!("measure with {setting:?} set up"), why)
 }
 
 /// The run under way.
