@@ -82,7 +82,7 @@ fn until(place: &Path, flags: &str, is_right: impl Fn(&Value) -> bool) -> Option
 fn campaign(place: &Path, flags: &str) -> Option<Value> {
     let script = format!(
         "\"$L\" tune \"$LINERATE_PEER\" --remote-command 'sh agent' --aa 0 --blocks 6 --settle 0 \
-         --json -o /dev/null/none {flags} -- tcp -t 300ms >document"
+         --json -o /dev/null/none {flags} -- tcp -t 500ms >document"
     );
     let program = env!("CARGO_BIN_EXE_linerate");
     let ended = Command::new(program)
