@@ -119,6 +119,14 @@ impl<P: Provisional> Hand for Confirming<'_, P> {
     fn keep(&mut self, change: u64) -> io::Result<()> {
         self.hand.keep(change)
     }
+
+    fn watch(&mut self, interfaces: &[String]) -> io::Result<()> {
+        self.hand.watch(interfaces)
+    }
+
+    fn alarm(&mut self) -> io::Result<Option<String>> {
+        self.hand.alarm()
+    }
 }
 
 fn cut(why: &str) -> io::Error {

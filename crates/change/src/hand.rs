@@ -58,6 +58,23 @@ pub trait Hand {
     /// # Errors
     /// It cannot be recorded, or the host is no longer reached.
     fn keep(&mut self, change: u64) -> io::Result<()>;
+
+    /// Has these interfaces watched, too, while a change is open.
+    ///
+    /// # Errors
+    /// The host is no longer reached.
+    fn watch(&mut self, _interfaces: &[String]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Why what is open must be undone at once. Ask about once per second while a change is open. A far host has undone
+    /// it already.
+    ///
+    /// # Errors
+    /// The host is no longer reached.
+    fn alarm(&mut self) -> io::Result<Option<String>> {
+        Ok(None)
+    }
 }
 
 /// The host of the calling thread's network namespace, and where its changes are recorded.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What must undo a change at once: a link that is lost for long, a warning of the kernel, memory that runs out.
+//! What must undo a change at once: a link that is lost for long, a warning of the kernel, memory that runs out, heat.
+
+mod heat;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -9,6 +11,7 @@ use std::time::{Duration, Instant};
 use linerate_wire::proc::meminfo;
 
 use crate::{nic, proc};
+use heat::Heat;
 
 /// Watches a host from a moment on.
 #[derive(Debug)]
@@ -19,18 +22,33 @@ pub struct Alarm {
     links: Vec<(String, Option<Instant>)>,
     /// Less memory than this is too little.
     floor_bytes: Option<u64>,
+    heat: Heat,
 }
 
 impl Alarm {
-    /// From now on, with those of `interfaces` that have a carrier.
+    /// From now on: the machine, and those of `interfaces` that have a carrier.
     #[must_use]
     pub fn since_now<'a>(interfaces: impl IntoIterator<Item = &'a str>) -> Self {
+        let links = Self::of_links(interfaces);
+        Self {
+            log: end_of_log().ok(),
+            floor_bytes: floor_bytes(&proc::read("meminfo").unwrap_or_default()),
+            heat: Heat::of(links.links.iter().map(|(name, _)| name.as_str())),
+            ..links
+        }
+    }
+
+    /// From now on: only those of `interfaces` that have a carrier. For a network namespace, which has a machine in common with
+    /// others.
+    #[must_use]
+    pub fn of_links<'a>(interfaces: impl IntoIterator<Item = &'a str>) -> Self {
         let has_carrier = |name: &&str| carrier(name) == Some(true);
         let links = interfaces.into_iter().filter(has_carrier);
         Self {
-            log: end_of_log().ok(),
+            log: None,
             links: links.map(|name| (name.to_owned(), None)).collect(),
-            floor_bytes: floor_bytes(&proc::read("meminfo").unwrap_or_default()),
+            floor_bytes: None,
+            heat: Heat::default(),
         }
     }
 
@@ -39,6 +57,7 @@ impl Alarm {
         self.link_lost(Instant::now())
             .or_else(|| self.kernel_warned())
             .or_else(|| self.memory_short(&proc::read("meminfo").unwrap_or_default()))
+            .or_else(|| self.heat.reached())
     }
 
     fn link_lost(&mut self, now: Instant) -> Option<String> {
@@ -60,8 +79,8 @@ impl Alarm {
             match log.read(&mut record) {
                 Ok(0) => return None,
                 Ok(length) => {
-                    if let Some(line) = warning(&String::from_utf8_lossy(&record[..length])) {
-                        return Some(format!("the kernel's log: {line}"));
+                    if let Some(line) = warning(&String::from_utf8_lossy(record.get(..length)?)) {
+                        return Some(format!("the kernel reported {line}"));
                     }
                 }
                 // Records were overwritten meanwhile.
@@ -175,6 +194,7 @@ mod tests {
             log: None,
             links: vec![("lo".to_owned(), None), ("no-such-if".to_owned(), None)],
             floor_bytes: None,
+            heat: Heat::default(),
         };
         assert_eq!(alarm.link_lost(begin), None);
         assert_eq!(alarm.link_lost(begin + LINK_LOST / 2), None);
@@ -191,6 +211,7 @@ mod tests {
             log: None,
             links: Vec::new(),
             floor_bytes: floor_bytes(&text(512_000)),
+            heat: Heat::default(),
         };
         assert_eq!(alarm.memory_short(&text(64_000)), None);
         let why = alarm.memory_short(&text(63_999)).unwrap();

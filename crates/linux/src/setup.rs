@@ -13,7 +13,7 @@ mod programs;
 mod queues;
 pub mod state;
 mod sysctls;
-mod thermal;
+pub(crate) mod thermal;
 
 pub use programs::known as known_programs;
 

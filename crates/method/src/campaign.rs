@@ -125,6 +125,20 @@ impl Campaign {
         }
     }
 
+    /// The trials to come, if they end as `better` says.
+    #[must_use]
+    pub fn ahead(&self, better: impl Fn(&Step) -> bool) -> Vec<Step> {
+        let (mut later, mut steps) = (self.clone(), Vec::new());
+        loop {
+            let step = later.next();
+            if step == Step::Done {
+                return steps;
+            }
+            later.report(better(&step));
+            steps.push(step);
+        }
+    }
+
     /// What is kept so far.
     #[must_use]
     pub fn kept(&self) -> &[usize] {
@@ -153,6 +167,19 @@ mod simulation;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn looking_ahead_decides_nothing() {
+        let mut campaign = Campaign::new(vec![0, 0, 0]);
+        campaign.report(true);
+        assert_eq!(campaign.ahead(|_| false).len(), 3, "two, and the whole");
+        assert_eq!(campaign.ahead(|_| true).len(), 6, "a second trial of each");
+        let next = Step::Try {
+            candidate: 1,
+            with: vec![0],
+        };
+        assert_eq!(campaign.next(), next);
+    }
 
     /// The trials of a campaign, `A+B` where B is tried on top of A, and what it keeps.
     fn course(groups: &[usize], better: impl Fn(&Step) -> bool) -> (Vec<String>, Vec<usize>) {

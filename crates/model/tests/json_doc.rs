@@ -9,6 +9,8 @@ use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use serde_json::Value;
 
+#[path = "json_doc/device.rs"]
+mod device;
 #[path = "json_doc/tuning.rs"]
 mod tuning;
 
@@ -69,6 +71,9 @@ fn every_word_of_the_closed_sets_is_described() {
         ]),
         serde_json::to_value([ExperimentPhase::Aa, ExperimentPhase::Ab]),
         serde_json::to_value([Arm::A, Arm::B]),
+        serde_json::to_value([CandidateState::Kept, CandidateState::Reverted]),
+        serde_json::to_value([CandidateState::NotTried, CandidateState::NotPossible]),
+        serde_json::to_value([CandidateState::RolledBack]),
         serde_json::to_value([MovedKind::Setting, MovedKind::Clock, MovedKind::Temperature]),
     ];
     for value in values {
@@ -167,8 +172,8 @@ fn populated() -> Output {
         }],
         comparison: vec![comparison()],
         experiment: Some(experiment()),
-        forward: Some(forward()),
-        trials: vec![trial()],
+        forward: Some(device::forward()),
+        trials: vec![device::trial()],
         results: vec![ForwardResult {
             genome: Some(text()),
             lower_fps: Some(1.0),
@@ -181,7 +186,7 @@ fn populated() -> Output {
             irregular: Some(text()),
             ..ForwardResult::default()
         }],
-        benchmarks: benchmarks(),
+        benchmarks: device::benchmarks(),
         history: Some(history()),
         changes: vec![SettingChange {
             interface: Some(String::new()),
@@ -423,30 +428,6 @@ fn experiment() -> Experiment {
     }
 }
 
-fn forward() -> Forward {
-    Forward {
-        ports: vec![Port {
-            not_used: vec![text()],
-            ..Port::default()
-        }],
-        vlan: Some(1),
-        goals: vec![Goal::default()],
-        tests: vec![ForwardTest::default()],
-        ceilings: vec![Ceiling {
-            loop_fps: Some(1.0),
-            path_fps: Some(1.0),
-            ..Ceiling::default()
-        }],
-        device: Some(DeviceSource {
-            stopped: Some(text()),
-            setup: vec![text()],
-            ..DeviceSource::default()
-        }),
-        deviations: vec![text()],
-        ..Forward::default()
-    }
-}
-
 fn history() -> History {
     History {
         runs: vec![StoredRun {
@@ -473,106 +454,6 @@ fn history() -> History {
             ..Trend::default()
         }),
         ..History::default()
-    }
-}
-
-fn benchmarks() -> Benchmarks {
-    let subject = Subject {
-        genome: Some(text()),
-        ..Subject::default()
-    };
-    Benchmarks {
-        loss_curves: vec![LossCurve {
-            subject: subject.clone(),
-            points: vec![LossPoint {
-                loss_ratio: Some(1.0),
-                ..LossPoint::default()
-            }],
-            ..LossCurve::default()
-        }],
-        back_to_back: vec![BackToBack {
-            subject: subject.clone(),
-            throughput_fps: Some(1.0),
-            longest_frames: vec![1],
-            mean_frames: Some(1.0),
-            deviation_frames: Some(1.0),
-            implied_s: Some(1.0),
-            corrected_s: Some(1.0),
-            buffer_frames: Some(1.0),
-            not_measured: Some(text()),
-            ..BackToBack::default()
-        }],
-        latency: vec![device_latency(&subject)],
-        recovery: vec![Recovery {
-            subject: subject.clone(),
-            throughput_fps: Some(1.0),
-            overload_fps: Some(1.0),
-            reduced_fps: Some(1.0),
-            attempts: vec![RecoveryAttempt {
-                recovery_s: Some(1.0),
-                ..RecoveryAttempt::default()
-            }],
-            mean_s: Some(1.0),
-            not_measured: Some(text()),
-            ..Recovery::default()
-        }],
-        reset: vec![Reset {
-            subject,
-            load_fps: Some(1.0),
-            command: Some(text()),
-            attempts: vec![ResetAttempt {
-                by_timestamps_s: Some(1.0),
-                by_loss_s: Some(1.0),
-                ..ResetAttempt::default()
-            }],
-            mean_s: Some(1.0),
-            not_measured: Some(text()),
-            ..Reset::default()
-        }],
-    }
-}
-
-fn device_latency(subject: &Subject) -> DeviceLatency {
-    DeviceLatency {
-        subject: subject.clone(),
-        load_fps: Some(1.0),
-        streams: vec![LatencyStream {
-            ipdv_min_ns: Some(1),
-            ipdv_median_ns: Some(1),
-            ipdv_max_ns: Some(1),
-            ..LatencyStream::default()
-        }],
-        typical_ns: Some(Spread::default()),
-        worst_ns: Some(Spread::default()),
-        pdv_ns: Some(Spread::default()),
-        not_measured: Some(text()),
-        ..DeviceLatency::default()
-    }
-}
-
-fn trial() -> Trial {
-    Trial {
-        directions: vec![TrialDirection {
-            receiver_dropped_frames: Some(1),
-            sender_gap_ns: Some(Quantiles::default()),
-            latency_ns: Some(Quantiles::default()),
-            ..TrialDirection::default()
-        }],
-        flows: vec![TrialFlow::default()],
-        genome: Some(text()),
-        then: Some(TrialPhase::default()),
-        device: Some(TrialDevice {
-            processors: vec![DeviceProcessor::default()],
-            queues: vec![DeviceQueue::default()],
-            interrupts: vec![DeviceInterrupt::default()],
-            counters: vec![MovedCounter {
-                interface: Some(text()),
-                ..MovedCounter::default()
-            }],
-            ..TrialDevice::default()
-        }),
-        invalid_reason: Some(text()),
-        ..Trial::default()
     }
 }
 

@@ -66,6 +66,8 @@ pub fn attend(
         silence: SILENCE,
         open: Vec::new(),
         made: BTreeSet::new(),
+        looked: Instant::now(),
+        alarm: None,
     };
     let why = match agent.send(&Greeting {
         hello: seat.hello.clone(),
@@ -105,6 +107,10 @@ struct Agent<'a, H> {
     open: Vec<u64>,
     /// All changes of this connection.
     made: BTreeSet<u64>,
+    /// When the host was looked at last.
+    looked: Instant,
+    /// Why all was undone, until the other end has asked for it.
+    alarm: Option<String>,
 }
 
 impl<H: Provisional> Agent<'_, H> {
@@ -115,6 +121,7 @@ impl<H: Provisional> Agent<'_, H> {
             if (self.seat.stop)() {
                 return "a signal";
             }
+            self.look();
             match asked.recv_timeout(STEP) {
                 Ok(Ok(line)) => {
                     let Ok(asked) = serde_json::from_str::<Asked>(&line) else {
@@ -169,17 +176,27 @@ impl<H: Provisional> Agent<'_, H> {
             Ask::Undo { change } => self.undo(change)?,
             Ask::Keep { change } => {
                 self.is_own(change)?;
+                self.is_open(change)?;
                 self.hand.keep(change)?;
                 self.open.retain(|one| *one != change);
                 Answer::Done
             }
             Ask::Management { interface } => Answer::Management((self.seat.management)(&interface)),
+            Ask::Watch { interfaces } => {
+                self.hand.watch(&interfaces)?;
+                Answer::Done
+            }
+            Ask::Alarm => Answer::Alarm(self.alarm.take()),
             Ask::Beat | Ask::Settings => Answer::Done,
         })
     }
 
     fn apply(&mut self, change: Change, within: Option<Duration>) -> io::Result<Answer> {
         self.refuse(&change, within)?;
+        if self.open.is_empty() {
+            // An alarm that nobody asked for was about earlier changes.
+            self.alarm = None;
+        }
         let outcome = match within {
             Some(within) => self.hand.apply_within(change, within)?,
             None => self.hand.apply(change)?,
@@ -218,6 +235,30 @@ impl<H: Provisional> Agent<'_, H> {
                 format!("change {change} was not made through this connection"),
             )),
         }
+    }
+
+    /// What an alarm has undone is not kept.
+    fn is_open(&self, change: u64) -> io::Result<()> {
+        match self.open.contains(&change) {
+            true => Ok(()),
+            false => Err(io::Error::other(format!("change {change} is undone"))),
+        }
+    }
+
+    /// While something is open: what harms the host undoes all of it at once, whether or not the other end is there.
+    fn look(&mut self) {
+        if self.open.is_empty() || self.looked.elapsed() < LOOK {
+            return;
+        }
+        self.looked = Instant::now();
+        let Some(why) = self.hand.alarm().ok().flatten() else {
+            return;
+        };
+        let ends = self.undo_all().into_iter();
+        // What could not be undone is tried again at the end.
+        let open = ends.filter(|(_, end)| !end.as_ref().is_ok_and(End::is_closed));
+        self.open = open.map(|(change, _)| change).rev().collect();
+        self.alarm = Some(why);
     }
 
     fn undo(&mut self, change: u64) -> io::Result<Answer> {
@@ -278,6 +319,8 @@ const SILENCE: Duration = Duration::from_secs(60);
 const LONGEST_SILENCE: Duration = Duration::from_secs(3600);
 /// How soon a signal is seen.
 const STEP: Duration = Duration::from_millis(100);
+/// How often the host is looked at while a change is open.
+const LOOK: Duration = Duration::from_secs(1);
 /// Lines that may wait for the other end to read them.
 const ANSWERS: usize = 64;
 /// How long a slow connection may take to accept one more.

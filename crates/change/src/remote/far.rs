@@ -11,7 +11,7 @@ use linerate_linux::signal::Interrupt;
 use linerate_model::failure::{Failure, printable};
 use linerate_model::setting::Setting;
 
-use super::message::{Answer, Answered, Ask, Asked, Greeting, Hello, PROTOCOL};
+use super::message::{Answer, Answered, Ask, Asked, GUARDS, Greeting, Hello, PROTOCOL};
 use super::process::Process;
 use super::settings::joined;
 use super::way::Way;
@@ -164,6 +164,12 @@ impl Far {
         }
     }
 
+    /// An older agent ends at a request that it does not know.
+    fn is_guarded(&self) -> bool {
+        let mut all = self.hello.capabilities.iter();
+        all.any(|one| one == GUARDS)
+    }
+
     fn make(&mut self, change: Change, within: Option<Duration>) -> io::Result<Outcome> {
         let in_ms = |within: Duration| u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
         let confirm_within_ms = within.map(in_ms);
@@ -260,6 +266,24 @@ impl Hand for Far {
 
     fn keep(&mut self, change: u64) -> io::Result<()> {
         self.done(Ask::Keep { change })
+    }
+
+    fn watch(&mut self, interfaces: &[String]) -> io::Result<()> {
+        let interfaces = interfaces.to_vec();
+        match self.is_guarded() {
+            true => self.done(Ask::Watch { interfaces }),
+            false => Ok(()),
+        }
+    }
+
+    fn alarm(&mut self) -> io::Result<Option<String>> {
+        if !self.is_guarded() {
+            return Ok(None);
+        }
+        match self.ask(Ask::Alarm)? {
+            Answer::Alarm(why) => Ok(why.map(|why| printable(&why))),
+            other => Err(other.unexpected()),
+        }
     }
 }
 

@@ -13,6 +13,10 @@ use crate::restore::End;
 /// Version of these messages.
 pub const PROTOCOL: u32 = 1;
 
+/// In [`Hello::capabilities`] of an agent that watches its host while a change is open, and answers [`Ask::Watch`] and
+/// [`Ask::Alarm`].
+pub const GUARDS: &str = "guards";
+
 /// The agent's first line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Greeting {
@@ -94,6 +98,13 @@ pub enum Ask {
         /// Its number.
         change: u64,
     },
+    /// These interfaces are watched, too, while a change is open.
+    Watch {
+        /// Their names.
+        interfaces: Vec<String>,
+    },
+    /// Why the agent has undone what was open.
+    Alarm,
     /// All settings that can be read.
     Settings,
     /// Whether an interface carries this connection.
@@ -149,6 +160,8 @@ pub(crate) enum Answer {
     Setting(Setting),
     /// Why the interface carries the connection; nothing if it does not.
     Management(Option<String>),
+    /// Why what was open is undone; nothing if it is not.
+    Alarm(Option<String>),
 }
 
 /// An error of the far host.

@@ -6,7 +6,7 @@ use std::io::{self, PipeReader, PipeWriter, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use linerate_model::setting::Setting;
 
@@ -106,6 +106,16 @@ impl Hand for Model {
         self.say(format!("keep {change}"));
         Ok(())
     }
+
+    fn watch(&mut self, interfaces: &[String]) -> io::Result<()> {
+        self.say(format!("watch {}", interfaces.join(" ")));
+        Ok(())
+    }
+
+    fn alarm(&mut self) -> io::Result<Option<String>> {
+        let harmful = self.value("harmful") == "new";
+        Ok(harmful.then(|| "the kernel reported \u{1b}x".to_owned()))
+    }
 }
 
 impl Provisional for Model {
@@ -170,6 +180,7 @@ fn hello() -> Hello {
         version: "1.2.3".to_owned(),
         hostname: "router".to_owned(),
         uid: 1000,
+        capabilities: vec![GUARDS.to_owned()],
         ..Hello::default()
     }
 }
@@ -463,3 +474,59 @@ fn a_connection_that_ends_says_so_in_each_request() {
         assert_eq!(why.kind(), io::ErrorKind::ConnectionAborted, "{why}");
     }
 }
+
+#[test]
+fn an_agent_undoes_what_harms_its_host_alone_and_says_why() {
+    let (agent, mut far) = Agent::far();
+    far.watch(&["eth1".to_owned()]).unwrap();
+    made(&mut far, "harmless");
+    let change = made(&mut far, "harmful");
+    let end = Instant::now() + PATIENCE;
+    let why = loop {
+        assert!(Instant::now() < end, "no alarm");
+        match far.alarm().unwrap() {
+            Some(why) => break why,
+            None => thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    assert_eq!(why, "the kernel reported x");
+    assert_eq!(far.alarm().unwrap(), None, "said once");
+    let values = ["harmless", "harmful"].map(|knob| agent.model.value(knob));
+    assert_eq!(values, ["old", "old"]);
+    let kept = far.keep(change).unwrap_err();
+    assert_eq!(kept.to_string(), "change 2 is undone");
+    assert!(matches!(far.undo(change), Ok(End::WasUndone)));
+    drop(far);
+    let (ending, model) = agent.ended();
+    assert!(ending.undone.is_empty(), "{ending:?}");
+    assert_eq!(model.said(), ["watch eth1", "undo 2", "undo 1", "undo 2"]);
+}
+
+#[test]
+fn an_agent_that_has_no_guards_is_not_asked() {
+    let (input, mut answers) = io::pipe().unwrap();
+    let (mut requests, output) = io::pipe().unwrap();
+    let thread = thread::spawn(move || {
+        let hello = Hello {
+            capabilities: Vec::new(),
+            ..hello()
+        };
+        let greeting = lines::text(&Greeting { hello }).unwrap();
+        let done = lines::text(&Answered {
+            id: 1,
+            answer: Answer::Done,
+        })
+        .unwrap();
+        answers.write_all((greeting + &done).as_bytes()).unwrap();
+        let mut asked = String::new();
+        io::Read::read_to_string(&mut requests, &mut asked).unwrap();
+        asked.lines().count()
+    });
+    let mut far = Far::over(input, output, Terms::default()).unwrap();
+    far.watch(&["eth1".to_owned()]).unwrap();
+    assert_eq!(far.alarm().unwrap(), None);
+    drop(far);
+    assert_eq!(thread.join().unwrap(), 1, "only the begin");
+}
+
+const PATIENCE: Duration = Duration::from_secs(30);

@@ -3,7 +3,9 @@
 //! printed and stored at the end, also after an error.
 
 mod ending;
+mod faults;
 mod part;
+mod printing;
 mod state;
 mod watcher;
 mod wire;
@@ -21,8 +23,8 @@ use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
 use linerate_model::expect::Expect;
 use linerate_model::output::{
-    Benchmarks, Comparison, ErrorReport, Experiment, ForwardResult, Host, LabWire, Output, Phase,
-    Role, Test, Trial,
+    Benchmarks, ErrorReport, Experiment, ForwardResult, Host, LabWire, Output, Phase, Role, Test,
+    Trial,
 };
 use linerate_model::record::Record;
 use linerate_model::run::Run;
@@ -45,6 +47,7 @@ use crate::output::{Color, Console, Form, Surroundings};
 use crate::panicked::AtPanic;
 use crate::store::{self, Beginning, Location, Store};
 use ending::exit_of;
+use faults::{FAULT, without_faults};
 use linerate_endpoint::{Observer, TestOutcome, TestPlan};
 use linerate_lab::{LabToken, WireCounters};
 use linerate_model::date::Date;
@@ -358,68 +361,6 @@ impl Session {
         explanation.add_to(&mut self.output, false);
     }
 
-    /// Stores the run. A failure is reported and never fails the measurement.
-    fn keep(&mut self) {
-        self.output.run_dir = self.store.location().run_dir();
-        let location = self.store.finish(&mut self.output).clone();
-        self.output.run_dir = location.run_dir();
-        // The text already has a line for a stored run.
-        match location {
-            Location::NotStored { .. } => self.console.alert(&location.to_string()),
-            Location::Stored(_) if self.console.form != Form::Text => {
-                self.console.say(&location.to_string());
-            }
-            Location::Stored(_) => {}
-        }
-    }
-
-    fn print(&mut self, failure: Option<Failure>) -> std::io::Result<()> {
-        match self.console.form {
-            Form::Json => self.console.document(&self.output)?,
-            Form::JsonStream => self.console.event("end", &self.output)?,
-            Form::Text if measured_nothing(&self.output) && failure.is_some() => self.point(),
-            Form::Text => {
-                let look = Style {
-                    rates: self.progress.rates(),
-                    ..self.console.look
-                };
-                let text = progress::render(&self.output, look);
-                self.console.result(&text)?;
-            }
-        }
-        match failure {
-            Some(failure) if failure.kind == Kind::Interrupted => {
-                self.console
-                    .alert(&interruption(&failure, measured_nothing(&self.output)));
-            }
-            Some(failure) => self.console.alert(&failure.to_string()),
-            None => {}
-        }
-        Ok(())
-    }
-
-    /// The results could not be written; a stored run still has them.
-    fn unprinted(&self, error: std::io::Error) -> Failure {
-        let what = format!("write the results to {}", crate::output::log::place());
-        let failure = Failure::measuring(what, error);
-        match &self.output.run_dir {
-            Some(directory) => failure.hint(format!("linerate report {directory}")),
-            None => failure,
-        }
-    }
-
-    /// Where the runs of an experiment are from which nothing can be said.
-    fn point(&mut self) {
-        let runs = self.output.experiment.as_ref();
-        if let (Some(directory), true) = (
-            &self.output.run_dir,
-            runs.is_some_and(|experiment| !experiment.runs.is_empty()),
-        ) {
-            let text = format!("results so far are stored in {directory}");
-            self.console.say(&text);
-        }
-    }
-
     fn heed_interrupt(&self) -> Result<(), Failure> {
         match self.interrupt.requested() {
             Some(_) => Err(Failure::interrupted("finish the measurement")),
@@ -535,49 +476,6 @@ pub(super) fn report(failure: &Failure) -> ErrorReport {
     }
 }
 
-/// The end of a run that the user ended is not an error.
-fn interruption(failure: &Failure, nothing: bool) -> String {
-    let what = match nothing {
-        true => "nothing was measured",
-        false => "the results are those up to then",
-    };
-    match failure.why.as_str() {
-        "interrupted" => format!("interrupted: {what}"),
-        why => format!("interrupted: {what}; {why}"),
-    }
-}
-
-fn measured_nothing(output: &Output) -> bool {
-    let blocks = |one: &Comparison| one.log_ratios.len() + one.aa_log_ratios.len();
-    output.tests.is_empty()
-        && output.results.is_empty()
-        && output.benchmarks.is_empty()
-        && output.comparison.iter().all(|one| blocks(one) == 0)
-        && output
-            .tuning
-            .as_ref()
-            .is_none_or(|tuning| tuning.candidates.is_empty())
-}
-
-/// The command line without the names of the lab's faults: what explains a record must find them out.
-fn without_faults(command: &[String]) -> Vec<String> {
-    let mut kept = Vec::new();
-    let mut words = command.iter();
-    while let Some(word) = words.next() {
-        let is_fault = word
-            .strip_prefix("--")
-            .and_then(|word| word.strip_prefix(FAULT));
-        match is_fault {
-            Some("") => drop(words.next()),
-            Some(value) if value.starts_with('=') => {}
-            _ => kept.push(word.clone()),
-        }
-    }
-    kept
-}
-
-const FAULT: &str = "fault";
-
 /// The answer, unless less or more is asked for.
 pub(super) const fn detail(quiet: bool, verbose: u8) -> Detail {
     match (quiet, verbose) {
@@ -607,18 +505,3 @@ pub(super) fn console(flags: &OutputFlags) -> Console {
 /// The idle control interval before the first load of a run: long enough for a background of a
 /// packet in some milliseconds to show.
 const CONTROL_MS: u64 = 500;
-
-#[cfg(test)]
-mod tests {
-    use super::without_faults;
-
-    #[test]
-    fn a_record_does_not_know_the_faults_of_its_lab() {
-        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let line = "linerate udp --lab --fault rcvbuf=16K -b 1M --fault=loss --json";
-        assert_eq!(
-            without_faults(&words(line)),
-            words("linerate udp --lab -b 1M --json")
-        );
-    }
-}

@@ -12,10 +12,12 @@ mod mechanism;
 mod permission;
 mod persist;
 mod reach;
+mod rolled_back;
 mod set;
 mod stage;
 mod status;
 mod texts;
+mod times;
 mod trial;
 
 use std::collections::BTreeMap;

@@ -54,13 +54,13 @@ pub(crate) const TESTS: &[Test] = &[
 ];
 
 /// The far agent, reached through the link, and its journal.
-struct Scene {
-    lab: Lab,
+pub(super) struct Scene {
+    pub(super) lab: Lab,
     place: PathBuf,
 }
 
 impl Scene {
-    fn open(isolation: &Isolation) -> Outcome<Self> {
+    pub(super) fn open(isolation: &Isolation) -> Outcome<Self> {
         let mut bytes = [0; 8];
         linerate_linux::random::fill(&mut bytes)?;
         let name = format!("linerate-cut-{:x}", u64::from_ne_bytes(bytes));
@@ -79,7 +79,9 @@ impl Scene {
     }
 
     /// An agent in the far host for the next connection to this address.
-    fn agent(&self) -> Outcome<(SocketAddr, std::thread::JoinHandle<std::io::Result<Child>>)> {
+    pub(super) fn agent(
+        &self,
+    ) -> Outcome<(SocketAddr, std::thread::JoinHandle<std::io::Result<Child>>)> {
         let host = self.far();
         let listener = host.enter(|| TcpListener::bind((host.ipv4, 0)))??;
         let address = listener.local_addr()?;
@@ -137,7 +139,7 @@ fn is_reached(from: &Host, to: &Host) -> bool {
     arrives().is_ok_and(|arrives| arrives)
 }
 
-fn connected(address: SocketAddr, terms: Terms) -> std::io::Result<Far> {
+pub(super) fn connected(address: SocketAddr, terms: Terms) -> std::io::Result<Far> {
     let stream = TcpStream::connect(address)?;
     Far::over(stream.try_clone()?, stream, terms)
 }
@@ -213,7 +215,7 @@ fn a_change_that_cuts_its_way_is_refused(isolation: &Isolation) -> Outcome {
     ensure(agent.wait()?.success(), || "the agent failed".to_owned())
 }
 
-fn joined(agent: std::thread::JoinHandle<std::io::Result<Child>>) -> Outcome<Child> {
+pub(super) fn joined(agent: std::thread::JoinHandle<std::io::Result<Child>>) -> Outcome<Child> {
     let started = agent.join();
     Ok(started.map_err(|_| Verdict::Failed("panicked".to_owned()))??)
 }
@@ -368,7 +370,7 @@ pub(crate) const LOCAL_TUNER: &str = "local-tuner";
 const OURS: &str = env!("CARGO_BIN_EXE_linerate");
 const FAR_JOURNAL: &str = "linerate/journal";
 const OWN_JOURNAL: &str = "own-journal";
-const INTERFACE: &str = "eth0";
+pub(super) const INTERFACE: &str = "eth0";
 /// RFC 791: every link carries packets of 68 bytes.
 const SHORT_MTU_BYTES: u32 = 68;
 /// A shorter MTU removes no address then.

@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod alarms;
 mod commands;
 mod crashes;
 mod cut;
@@ -63,6 +64,7 @@ fn all() -> Vec<Test> {
         settings::TESTS,
         crashes::TESTS,
         cut::TESTS,
+        alarms::TESTS,
         serve_reads::TESTS,
     ]
     .concat()

@@ -200,6 +200,10 @@ fn every_request(change: &Change) -> Vec<Ask> {
         Ask::Management {
             interface: "eth0".to_owned(),
         },
+        Ask::Watch {
+            interfaces: vec!["eth0".to_owned()],
+        },
+        Ask::Alarm,
     ]
 }
 
@@ -215,6 +219,8 @@ fn number_of(ask: &Ask) -> usize {
         Ask::Keep { .. } => 7,
         Ask::Settings => 8,
         Ask::Management { .. } => 9,
+        Ask::Watch { .. } => 10,
+        Ask::Alarm => 11,
     }
 }
 
@@ -348,7 +354,7 @@ fn difference(before: &BTreeMap<String, String>, after: &BTreeMap<String, String
 const SYSCTL: &str = "net.ipv4.tcp_sack";
 const PORT: u16 = 5201;
 const MESSAGES: usize = 13;
-const REQUESTS: usize = 10;
+const REQUESTS: usize = 12;
 const WITHIN: Duration = Duration::from_secs(10);
 /// Not settings: the machine's memory, log and processes; and which neighbours it knows.
 const OTHERS: [&str; 4] = ["/proc/meminfo", "dmesg", "ps -eo comm", "ip neigh"];

@@ -50,6 +50,8 @@ mod token;
 #[cfg(test)]
 mod tune;
 #[cfg(test)]
+mod tune_harm;
+#[cfg(test)]
 mod tune_lab;
 #[cfg(test)]
 mod tune_ssh;

@@ -6,6 +6,13 @@ use std::path::{Path, PathBuf};
 use super::{RawSetting, lines, setting};
 use crate::sysfs;
 
+/// Thermal zones, and the sensors of the processors.
+pub(crate) fn sensors() -> Vec<RawSetting> {
+    let root = Path::new("/sys");
+    let zones = zones(root).into_iter();
+    zones.chain(processor_sensors(root)).collect()
+}
+
 /// Throttling, thermal zones, cooling of processors, and their sensors.
 pub(super) fn read() -> Vec<RawSetting> {
     let root = Path::new("/sys");
@@ -17,7 +24,7 @@ pub(super) fn read() -> Vec<RawSetting> {
 }
 
 /// The sensors of an interface's device: of the card, or of its PHY.
-pub(super) fn of_interface(name: &str) -> Vec<RawSetting> {
+pub(crate) fn of_interface(name: &str) -> Vec<RawSetting> {
     let folder = sysfs::device(name).map(|device| device.join("hwmon"));
     let folders = folder.iter().flat_map(|folder| below(folder, "hwmon"));
     folders.map(|folder| sensor(&folder)).collect()

@@ -96,6 +96,9 @@ pub enum CandidateState {
     NotPossible,
     /// It was tried, is not proven better, and was undone.
     Reverted,
+    /// It was undone at once: while it was in force a link was lost, the kernel reported a fault, memory or temperature
+    /// reached a limit, or nothing could be measured. It is not tried again.
+    RolledBack,
     /// It is proven better, and in force.
     Kept,
 }

@@ -27,6 +27,7 @@ fn parts(output: &Output, tuning: &Tuning) -> Vec<Block> {
     let blocks = [
         Block::lines("", head(output, tuning)),
         part("kept", CandidateState::Kept),
+        part("rolled back at once", CandidateState::RolledBack),
         part("undone", CandidateState::Reverted),
         part("not possible here", CandidateState::NotPossible),
         part(untried(tuning), CandidateState::NotTried),
@@ -91,7 +92,12 @@ fn head(output: &Output, tuning: &Tuning) -> Vec<Line> {
 
 /// What was tried, and how much it could have missed.
 fn undone(ended: &str, tuning: &Tuning) -> String {
-    let is_undone = |one: &&Candidate| one.state == CandidateState::Reverted;
+    let is_undone = |one: &&Candidate| {
+        matches!(
+            one.state,
+            CandidateState::Reverted | CandidateState::RolledBack
+        )
+    };
     let count = tuning.candidates.iter().filter(is_undone).count();
     let tried = changes(count, ["was", "were"]);
     let missed = tuning.smallest_effect.map(missed).unwrap_or_default();
@@ -156,7 +162,7 @@ fn lines(one: &Candidate) -> Vec<Line> {
             let undo = one.undo.iter();
             lines.extend(undo.map(|command| Line::command(3, format!("undo: {command}"))));
         }
-        CandidateState::NotPossible | CandidateState::Reverted => {}
+        CandidateState::NotPossible | CandidateState::Reverted | CandidateState::RolledBack => {}
     }
     lines
 }

@@ -68,14 +68,14 @@ impl Running {
     }
 
     /// Waits for its end. An interruption is passed on as SIGTERM, once; a second one kills, and so does
-    /// a timeout. `tick` is called again and again with the time since the start.
+    /// a timeout. `tick` is called again and again with the time since the start; false interrupts as well.
     ///
     /// # Errors
     /// It could not be awaited.
     pub(in crate::cli) fn finish(
         mut self,
         interrupt: &Interrupt,
-        tick: &mut dyn FnMut(Duration),
+        tick: &mut dyn FnMut(Duration) -> bool,
     ) -> io::Result<Ended> {
         let status = self.wait(interrupt, tick)?;
         self.over.store(true, Ordering::Release);
@@ -89,7 +89,7 @@ impl Running {
     fn wait(
         &mut self,
         interrupt: &Interrupt,
-        tick: &mut dyn FnMut(Duration),
+        tick: &mut dyn FnMut(Duration) -> bool,
     ) -> io::Result<ExitStatus> {
         let begun = Instant::now();
         let mut asked: Option<Instant> = None;
@@ -97,14 +97,13 @@ impl Running {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
             }
-            let wanted = interrupt.requested().is_some();
             match asked {
-                None if wanted => {
+                None if interrupt.requested().is_some() || !tick(begun.elapsed()) => {
                     self.signal(SIGTERM);
                     asked = Some(Instant::now());
                 }
                 Some(since) if is_over(since, interrupt) => self.signal(SIGKILL),
-                _ => tick(begun.elapsed()),
+                _ => {}
             }
             thread::sleep(STEP);
         }

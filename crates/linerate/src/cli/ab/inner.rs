@@ -91,7 +91,7 @@ impl<'a> Inner<'a> {
         })
     }
 
-    /// One run, stored in a directory if there is one; `tick` is called meanwhile.
+    /// One run, stored in a directory if there is one; `tick` is called meanwhile, and ends the run where it is false.
     ///
     /// # Errors
     /// The process could not be started, or the command line is one that it refuses.
@@ -100,7 +100,7 @@ impl<'a> Inner<'a> {
         store: Option<&Path>,
         token: Option<&LabToken>,
         interrupt: &Interrupt,
-        tick: &mut dyn FnMut(Duration),
+        tick: &mut dyn FnMut(Duration) -> bool,
     ) -> Result<Ran, Failure> {
         let what = || format!("measure with `{}`", self.words.join(" "));
         let program = std::env::current_exe().map_err(|error| Failure::measuring(what(), error))?;

@@ -108,11 +108,14 @@ pub(super) fn block(experiment: &Experiment, slot: Slot) -> Vec<String> {
     let done = format!("{what}, block {}: {percent:+.2} %", slot.block);
     let is_last = slot.phase == Phase::Noise && slot.block == experiment.plan().aa_blocks;
     let found = experiment.minimal_effect().filter(|_| is_last);
-    let found = found.map(|effect| {
+    let texts = found.into_iter().flat_map(|effect| {
         let percent = 100.0 * effect;
-        format!("with this noise, effects of {percent:.2} % or more will probably be detected")
+        let text =
+            format!("with this noise, effects of {percent:.2} % or more will probably be detected");
+        let is_noisy = effect > NOISY.max(experiment.plan().margin);
+        [Some(text), is_noisy.then(|| LESS_NOISE.to_owned())]
     });
-    std::iter::once(done).chain(found).collect()
+    std::iter::once(done).chain(texts.flatten()).collect()
 }
 
 /// How many of the runs with one configuration gave figures.
@@ -125,6 +128,51 @@ pub(super) fn yield_of(record: &Record, setting: Arm) -> String {
     )
 }
 
+/// From this effect on, or from the margin where that is larger, what hides it is worth reducing.
+const NOISY: f64 = 0.05;
+const LESS_NOISE: &str = "  smaller ones will be missed. Less noise: longer runs (-t 10), more blocks (--blocks 24), nothing \
+    else on both machines, a fixed frequency (governor performance), tests pinned to a processor (-A)";
+
 /// Said once.
 pub(super) const BEYOND: &str =
     "a run carried the highest requested rate, so an improvement would not show; raise --to";
+
+#[cfg(test)]
+mod tests {
+    use linerate_method::experiment::{Plan, Step};
+
+    use super::*;
+
+    /// What is said after the blocks of A against A, whose runs are these, again and again.
+    fn after_noise(margin: f64, runs: &[f64]) -> Vec<String> {
+        let mut experiment = Experiment::new(Plan {
+            aa_blocks: 4,
+            most_blocks: 12,
+            margin,
+            seed: 1,
+        });
+        let mut said = Vec::new();
+        for value in runs.iter().cycle().take(16) {
+            let Step::Run(slot) = experiment.next() else {
+                panic!("16 runs")
+            };
+            experiment.report(*value);
+            if slot.run == 4 {
+                said = block(&experiment, slot);
+            }
+        }
+        said
+    }
+
+    #[test]
+    fn much_noise_is_said_before_a_change_is_tried_with_what_reduces_it() {
+        let noisy = [1.0, 1.3, 0.9, 1.2, 1.4, 1.0, 0.8];
+        let said = after_noise(0.02, &noisy);
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(said[1].contains("will probably be detected"));
+        assert_eq!(said[2], LESS_NOISE);
+        let quiet = [1.0, 1.001, 0.999, 1.002, 1.0, 0.998, 1.0];
+        assert_eq!(after_noise(0.02, &quiet).len(), 2);
+        assert_eq!(after_noise(5.0, &noisy).len(), 2, "below the margin");
+    }
+}

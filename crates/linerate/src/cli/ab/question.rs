@@ -51,5 +51,15 @@ pub(in crate::cli) trait Setup {
     ) -> Option<(String, Result<(), Failure>)>;
 
     /// Takes in the document of a run with this configuration.
-    fn saw(&mut self, _arm: Arm, _run: &Output) {}
+    ///
+    /// # Errors
+    /// The run calls for another configuration, which could not be set up.
+    fn saw(&mut self, _arm: Arm, _run: &Output) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Why the comparison ends at once, and what was set up is undone already. Called again and again during a run.
+    fn alarm(&mut self) -> Option<String> {
+        None
+    }
 }

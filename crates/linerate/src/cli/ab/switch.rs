@@ -208,6 +208,7 @@ fn shell(
         if since > LONG && !std::mem::replace(&mut announced, true) {
             console.say(&format!("still waiting for `{line}` ({what}){how}"));
         }
+        true
     };
     let ended = Running::start(command, Reach::Group)
         .and_then(|running| running.finish(interrupt, &mut tick))

@@ -2,7 +2,7 @@
 //! The comparison under way: what is set up and measured next. Whatever a run gave is stored before the
 //! next one begins.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use linerate_method::experiment::{Experiment, Key, Phase, Plan, Slot, Step, blocks, recorded};
@@ -69,7 +69,8 @@ impl<'a, S: Setup> Trial<'a, S> {
     /// A command failed, no block could be finished, or the user interrupted.
     pub(in crate::cli) fn carry_out(&mut self, session: &mut Session) -> Result<(), Failure> {
         while let Step::Run(slot) = self.experiment.next() {
-            session.console.block(&self.status(slot));
+            let status = status(&self.experiment, self.pace, self.begun, slot);
+            session.console.block(&status);
             self.set_up(slot, session)?;
             let ended = self.one_run(session, slot)?;
             if let Some(each_s) = self.pace.corrected() {
@@ -88,9 +89,17 @@ impl<'a, S: Setup> Trial<'a, S> {
 
     fn set_up(&mut self, slot: Slot, session: &mut Session) -> Result<(), Failure> {
         self.setup.to(slot.setting(), session)?;
-        match child::pause(self.question.settle, &session.interrupt) {
-            true => Ok(()),
-            false => Err(switch::interrupted()),
+        let end = Instant::now() + self.question.settle;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if !child::pause(left.min(REDRAWN), &session.interrupt) {
+                return Err(switch::interrupted());
+            }
+            match self.setup.alarm() {
+                Some(why) => return Err(alarmed(slot, why)),
+                None if left <= REDRAWN => return Ok(()),
+                None => {}
+            }
         }
     }
 
@@ -137,11 +146,31 @@ impl<'a, S: Setup> Trial<'a, S> {
         self.begun.elapsed().as_secs_f64()
     }
 
-    /// The run under way.
-    fn status(&self, slot: Slot) -> [String; 1] {
-        let elapsed_s = self.elapsed_s();
-        let left_s = self.pace.left_s(elapsed_s, self.experiment.runs_left());
-        [messages::status(&self.experiment, slot, elapsed_s, left_s)]
+    /// One run. Its process ends early if the set-up raises an alarm.
+    fn measured(
+        &mut self,
+        session: &mut Session,
+        slot: Slot,
+        directory: Option<&Path>,
+    ) -> Result<Ran, Failure> {
+        let (experiment, pace, begun) = (&self.experiment, self.pace, self.begun);
+        let (setup, mut alarm, mut drawn) = (&mut self.setup, None, Duration::ZERO);
+        let (interrupt, console) = (session.interrupt.clone(), &mut session.console);
+        let mut tick = |since: Duration| {
+            if since > drawn + REDRAWN {
+                drawn = since;
+                console.block(&status(experiment, pace, begun, slot));
+            }
+            alarm = setup.alarm();
+            alarm.is_none()
+        };
+        let token = session.lab_token.as_ref();
+        let ran = self.inner.run(directory, token, &interrupt, &mut tick);
+        match (ran, alarm) {
+            (Err(failure), _) if failure.kind == Kind::Interrupted => Err(failure),
+            (_, Some(why)) => Err(alarmed(slot, why)),
+            (ran, None) => ran,
+        }
     }
 
     /// Why it does not count, if it does not. Whatever it gave is in the record.
@@ -149,19 +178,7 @@ impl<'a, S: Setup> Trial<'a, S> {
         let number = self.pace.done() + 1;
         let mut run = recorded::begun(slot, name(number, slot));
         let directory = self.runs.as_ref().map(|runs| runs.join(&run.id));
-        let mut drawn = Duration::ZERO;
-        let interrupt = session.interrupt.clone();
-        let mut tick = |since: Duration| {
-            if since > drawn + REDRAWN {
-                drawn = since;
-                session.console.block(&self.status(slot));
-            }
-        };
-        let token = session.lab_token.as_ref();
-        let ran = self
-            .inner
-            .run(directory.as_deref(), token, &interrupt, &mut tick);
-        let ended = match ran {
+        let ended = match self.measured(session, slot, directory.as_deref()) {
             Ok(mut ran) => {
                 let arm = slot.setting() as usize;
                 let moved = self.steady.judge(arm, &mut ran, directory.as_deref());
@@ -205,7 +222,7 @@ impl<'a, S: Setup> Trial<'a, S> {
             session.console.say(messages::BEYOND);
         }
         run.figures = ran.figures.into_iter().map(Into::into).collect();
-        self.setup.saw(slot.setting(), &ran.output);
+        self.setup.saw(slot.setting(), &ran.output)?;
         run.invalid_reason = ran.unusable;
         if run.invalid_reason.is_some() {
             self.experiment.discard_block();
@@ -259,6 +276,18 @@ impl<'a, S: Setup> Trial<'a, S> {
             "run `linerate {words}` alone with {setting:?} set up; use a longer --settle"
         )))
     }
+}
+
+fn alarmed(slot: Slot, why: String) -> Failure {
+    let setting = slot.setting();
+    Failure::measuring(format!("measure with {setting:?} set up"), why)
+}
+
+/// The run under way.
+fn status(experiment: &Experiment, pace: Pace, begun: Instant, slot: Slot) -> [String; 1] {
+    let elapsed_s = begun.elapsed().as_secs_f64();
+    let left_s = pace.left_s(elapsed_s, experiment.runs_left());
+    [messages::status(experiment, slot, elapsed_s, left_s)]
 }
 
 /// What is known before the first run.

@@ -5,8 +5,11 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use linerate_change::remote::{Hello, PROTOCOL, Seat, settings};
-use linerate_change::{Ending, Host, Journal, Local, Warded, attend as answer, open, stand};
+use linerate_change::remote::{GUARDS, Hello, PROTOCOL, Seat, settings};
+use linerate_change::{
+    Ending, Guarded, Host, Journal, Local, Warded, Watch, attend as answer, open, stand,
+};
+use linerate_linux::alarm::Alarm;
 use linerate_linux::management::Management;
 use linerate_linux::signal::Interrupt;
 use linerate_linux::{daemon, host};
@@ -22,7 +25,7 @@ pub(super) fn attend() -> Result<(), Failure> {
     let journal = journal()?;
     let management = Management::of_session();
     let hello = hello(&journal, &management);
-    let mut hand = warded(journal).map_err(failed)?;
+    let mut hand = warded(journal, &management).map_err(failed)?;
     let seat = Seat {
         hello,
         settings: &settings,
@@ -33,15 +36,27 @@ pub(super) fn attend() -> Result<(), Failure> {
     ended(&ending)
 }
 
-/// This host, its changes recorded in `journal`, and undone by another process should this one die.
+/// This host, its changes recorded in `journal`, and undone by another process should this one die. It is watched while a
+/// change is open, with the interfaces that carry the session.
 ///
 /// # Errors
 /// That process cannot be started.
-pub(crate) fn warded(journal: Journal) -> io::Result<Warded<Local<Journal>>> {
+pub(crate) fn warded<'h>(
+    journal: Journal,
+    management: &Management,
+) -> io::Result<Guarded<'h, Warded<Local<Journal>>>> {
     let path = journal.path().to_owned();
     let mut helper = Command::new("/proc/self/exe");
     helper.args(["agent", "--stdio", "--warden"]);
-    Warded::begin(Local::here(journal)?, &path, helper)
+    let hand = Warded::begin(Local::here(journal)?, &path, helper)?;
+    let carrying = management.interfaces().into_iter();
+    let carrying = carrying.map(|(name, _)| name).collect();
+    Ok(Guarded::new(hand, carrying, Box::new(since_now)))
+}
+
+fn since_now(names: &[String]) -> Watch {
+    let mut alarm = Alarm::since_now(names.iter().map(String::as_str));
+    Box::new(move || alarm.raised())
 }
 
 fn hello(journal: &Journal, management: &Management) -> Hello {
@@ -56,7 +71,7 @@ fn hello(journal: &Journal, management: &Management) -> Hello {
         uid: host::effective_user(),
         management: management.interfaces(),
         left: left.iter().filter(|one| !one.owner.is_alive()).count(),
-        capabilities: Vec::new(),
+        capabilities: vec![GUARDS.to_owned()],
     }
 }
 

@@ -45,6 +45,9 @@ pub(in crate::cli) struct CampaignArgs {
     /// Try also what no finding proposes: the tunables for throughput and loss that the hosts have
     #[arg(long)]
     pub(in crate::cli) explore: bool,
+    /// Try also what harmed a host in an earlier campaign and was rolled back
+    #[arg(long)]
+    pub(in crate::cli) retry: bool,
     /// Allow a change with consequences beyond this host's speed: pause, mtu, addresses, firewall or power (repeatable)
     #[arg(long, value_name = "WHAT", value_parser = consent)]
     pub(in crate::cli) consent: Vec<Consent>,

@@ -85,7 +85,7 @@ impl Watch<'_> {
         let mut command = Command::new(program);
         command.args(words(std::env::args_os().skip(1)));
         let ended = Running::start(command, Reach::Process)
-            .and_then(|running| running.finish(self.interrupt, &mut |_| {}))
+            .and_then(|running| running.finish(self.interrupt, &mut |_| true))
             .map_err(|error| failed(&error))?;
         if self.interrupt.requested().is_some() {
             return Ok(None);

@@ -2,8 +2,10 @@
 //! `linerate tune HOST`: a check, a trial of each change that its findings propose, a trial of all that is kept, and a
 //! fresh check.
 
+mod guard;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use linerate_method::campaign::{Campaign, Step};
 use linerate_method::experiment::{Plan, margin};
@@ -16,10 +18,13 @@ use super::measurement::{Again, Measurement};
 use super::mechanism::is_found;
 use super::permission::Permission;
 use super::reach::server_words;
+use super::rolled_back::RolledBackList;
 use super::stage::{Stage, Trouble};
+use super::times::Times;
 use super::trial::{Asked, Gave, failure};
-use super::{explore, find, hands, persist, texts};
+use super::{explore, find, hands, persist, texts, times};
 use crate::cli::ab::drawn_seed;
+use crate::cli::ab::inner::Inner;
 use crate::cli::args::CampaignArgs;
 use crate::cli::session::Session;
 use crate::cli::target::Target;
@@ -49,15 +54,19 @@ fn carried_out(
     let server = server_words(&args.server.target, host);
     let mut reached = reached(args, session, host)?;
     let first = first_words(args, &server);
-    let check = find::measured(session, &first, "check")?;
+    let begun = Instant::now();
+    let check = find::measured(session, &first, "check", &mut || None)?;
+    let check_s = begun.elapsed().as_secs_f64();
     session.output.hosts.clone_from(&check.hosts);
     tuning.check_dir.clone_from(&check.run_dir);
-    let found = proposals(args, &mut reached, &check);
+    let list = rolled_back_list(args, &reached)?;
+    let found = proposals(args, &mut reached, &list, &check);
     let measurements = measurements(args, &server, &found, &check);
     tuning.by_hand.clone_from(&found.by_hand);
     let candidates = found.all.iter().zip(&measurements).zip(1..);
     tuning.candidates = candidates.map(texts::untried).collect();
     session.console.say(&texts::found(&check, tuning));
+    let times = durations(args, &measurements, check_s);
     if found.all.is_empty() {
         tuning.why = ceiling(&check);
         tuning.ended = match tuning.why {
@@ -66,16 +75,26 @@ fn carried_out(
         };
         return Ok(());
     }
+    let left_s = times.left_s(&Campaign::new(times.groups.clone()));
+    session.console.say(&times::announced(left_s));
     if args.dry_run {
         tuning.ended = TuningEnd::DryRun;
         return Ok(());
     }
+    if args.retry {
+        let forgotten = list.forget(&found.all);
+        forgotten.map_err(|why| Failure::measuring("forget what was rolled back", why))?;
+    }
+    let mut stage = Stage::new(reached.hands, found.all);
+    stage.watch(&check.hosts).map_err(failure)?;
     let trials = Trials {
         args,
         session,
-        stage: Stage::new(reached.hands, found.all),
+        stage,
+        list,
         measurements,
         measured: BTreeSet::new(),
+        times,
         seed: args.seed.unwrap_or_else(drawn_seed),
         tuning,
     };
@@ -98,8 +117,22 @@ fn reached<'h>(
     }
 }
 
+/// What was rolled back before on these hosts. A lab's are made anew each time.
+fn rolled_back_list(args: &CampaignArgs, reached: &Reached<'_>) -> Result<RolledBackList, Failure> {
+    if args.server.lab.lab {
+        return Ok(RolledBackList::default());
+    }
+    let journal = super::journal()?;
+    Ok(RolledBackList::beside(journal.path(), reached.names()))
+}
+
 /// What may be tried; the rest is left to a person.
-fn proposals(args: &CampaignArgs, reached: &mut Reached<'_>, check: &Output) -> Proposals {
+fn proposals(
+    args: &CampaignArgs,
+    reached: &mut Reached<'_>,
+    list: &RolledBackList,
+    check: &Output,
+) -> Proposals {
     let mut found = Proposals::of(check);
     if args.explore {
         explore::add(&mut found, &mut reached.hands, check);
@@ -111,6 +144,9 @@ fn proposals(args: &CampaignArgs, reached: &mut Reached<'_>, check: &Output) -> 
     };
     permission.withhold(&mut found);
     reached.withhold(&mut found, &args.far);
+    if !args.retry {
+        list.withhold(&mut found);
+    }
     found
 }
 
@@ -132,6 +168,25 @@ fn measurements(
     found.all.iter().map(of).collect()
 }
 
+/// What is known of their duration. Candidates that are judged by the same measurement are of one group.
+fn durations(args: &CampaignArgs, measurements: &[Measurement], check_s: f64) -> Times {
+    let first = |one: &Measurement| measurements.iter().position(|other| other == one);
+    let groups: Vec<usize> = measurements.iter().filter_map(first).collect();
+    let settle_s = Duration::from_millis(args.settle).as_secs_f64();
+    let each_s = measurements.iter().zip(&groups).filter_map(|(one, group)| {
+        let inner = Inner::of(&one.words).ok()?;
+        Some((*group, inner.estimate_s? + settle_s))
+    });
+    Times {
+        each_s: each_s.collect(),
+        groups,
+        noise_blocks: args.aa as usize,
+        most_blocks: args.blocks as usize,
+        check_s,
+        ..Times::default()
+    }
+}
+
 /// What shows the findings: the measurement that was given, else a check.
 fn first_words(args: &CampaignArgs, server: &[String]) -> Vec<String> {
     if !args.measurement.is_empty() {
@@ -147,9 +202,11 @@ struct Trials<'t, 'h> {
     args: &'t CampaignArgs,
     session: &'t mut Session,
     stage: Stage<'h>,
+    list: RolledBackList,
     measurements: Vec<Measurement>,
     /// Those whose noise is known.
     measured: BTreeSet<Measurement>,
+    times: Times,
     seed: u64,
     tuning: &'t mut Tuning,
 }
@@ -159,6 +216,7 @@ impl Trials<'_, '_> {
     fn carry_out(mut self, first: &[String]) -> Result<(), Failure> {
         let ended = self.campaign().and_then(|kept| self.settle(&kept, first));
         if ended.is_err() {
+            self.note_alarm();
             texts::cut_off(&mut self.tuning.candidates);
             // What cannot be undone stays in the journal, and is named below.
             let undone = self.stage.bring(&[]).map_err(failure);
@@ -173,7 +231,7 @@ impl Trials<'_, '_> {
 
     /// Tries all; the candidates that are proven, which are in force.
     fn campaign(&mut self) -> Result<Vec<usize>, Failure> {
-        let mut campaign = Campaign::new(self.groups());
+        let mut campaign = Campaign::new(self.times.groups.clone());
         loop {
             let better = match campaign.next() {
                 Step::Try { candidate, with } => self.first_trial(candidate, &with)?,
@@ -182,6 +240,10 @@ impl Trials<'_, '_> {
                 Step::Done => break,
             };
             campaign.report(better);
+            if campaign.next() != Step::Done {
+                let left = times::left(self.times.left_s(&campaign));
+                left.iter().for_each(|text| self.session.console.say(text));
+            }
         }
         self.stage.bring(campaign.kept()).map_err(failure)?;
         for candidate in campaign.kept() {
@@ -196,7 +258,10 @@ impl Trials<'_, '_> {
             return Ok(false);
         }
         let name = texts::trial_name(&self.tuning.candidates[candidate]);
-        let gave = self.trial(name, candidate, with)?;
+        let ended = self.trial(name, candidate, with);
+        let Some(gave) = self.unless_harmful(candidate, ended)? else {
+            return Ok(false);
+        };
         let better = gave.is_better();
         let one = &mut self.tuning.candidates[candidate];
         one.state = match better {
@@ -233,8 +298,9 @@ impl Trials<'_, '_> {
         match tried {
             Ok(()) => {
                 one.undo = self.stage.undo_of(candidate);
-                self.stage.bring(with).map_err(failure)?;
-                Ok(true)
+                let undone = self.stage.bring(with).map_err(failure);
+                let gave = self.unless_harmful(candidate, undone.map(|()| Gave::default()))?;
+                Ok(gave.is_some())
             }
             Err(Trouble::Impossible(why)) => {
                 one.state = CandidateState::NotPossible;
@@ -248,7 +314,10 @@ impl Trials<'_, '_> {
 
     fn second_trial(&mut self, candidate: usize, with: &[usize]) -> Result<bool, Failure> {
         let name = texts::confirmation_name(&self.tuning.candidates[candidate]);
-        let gave = self.trial(name, candidate, with)?;
+        let ended = self.trial(name, candidate, with);
+        let Some(gave) = self.unless_harmful(candidate, ended)? else {
+            return Ok(false);
+        };
         let better = gave.is_better();
         let one = &mut self.tuning.candidates[candidate];
         if !better {
@@ -258,15 +327,6 @@ impl Trials<'_, '_> {
         one.confirmation = gave.comparison;
         self.session.console.say(&texts::tried(one));
         Ok(better)
-    }
-
-    /// Candidates that are judged by the same measurement are of one group.
-    fn groups(&self) -> Vec<usize> {
-        let all = &self.measurements;
-        let first = |one: &Measurement| all.iter().position(|other| other == one);
-        all.iter()
-            .map(|one| first(one).unwrap_or_default())
-            .collect()
     }
 
     /// All that is kept against the original configuration, by the measurement of a group.
@@ -284,10 +344,13 @@ impl Trials<'_, '_> {
             settle: self.settle_time(),
             margin: self.args.margin,
         };
+        let begun = Instant::now();
         let gave = asked.carry_out(&mut self.stage, self.session, self.args.server.lab.lab)?;
+        self.times
+            .took(group, gave.runs, begun.elapsed().as_secs_f64());
         let better = gave.is_better();
-        let groups = self.groups();
-        let of_group = set.iter().filter(|one| groups[**one] == group);
+        let groups = &self.times.groups;
+        let of_group = set.iter().filter(|one| groups.get(**one) == Some(&group));
         for candidate in of_group {
             let one = &mut self.tuning.candidates[*candidate];
             if !better {
@@ -321,7 +384,17 @@ impl Trials<'_, '_> {
             settle: self.settle_time(),
             margin: self.args.margin,
         };
-        asked.carry_out(&mut self.stage, self.session, self.args.server.lab.lab)
+        let begun = Instant::now();
+        let gave = asked.carry_out(&mut self.stage, self.session, self.args.server.lab.lab)?;
+        let group = self
+            .times
+            .groups
+            .get(candidate)
+            .copied()
+            .unwrap_or_default();
+        self.times
+            .took(group, gave.runs, begun.elapsed().as_secs_f64());
+        Ok(gave)
     }
 
     /// What the remedies of these candidates are expected to make worse.
@@ -354,7 +427,9 @@ impl Trials<'_, '_> {
             return Ok(());
         }
         self.tuning.ended = TuningEnd::Kept;
-        let fresh = find::measured(self.session, first, "fresh-check")?;
+        let fresh = find::measured(self.session, first, "fresh-check", &mut || {
+            self.stage.alarm()
+        })?;
         self.gone(&fresh, kept);
         self.tuning.fresh_check_dir.clone_from(&fresh.run_dir);
         self.tuning.why = ceiling(&fresh);

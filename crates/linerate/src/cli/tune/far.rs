@@ -8,7 +8,7 @@ use std::time::Duration;
 use linerate_change::remote::{Terms, Way};
 use linerate_change::{Confirming, Far, Hand, Key, Local, Memory, Place};
 use linerate_linux::management::Management;
-use linerate_linux::nic;
+use linerate_linux::{host, nic};
 use linerate_model::failure::Failure;
 use linerate_model::output::Role;
 
@@ -24,6 +24,8 @@ pub(super) struct Reached<'h> {
     pub(super) hands: Hands<'h>,
     /// Why an interface carries it.
     management: BTreeMap<(Role, String), String>,
+    /// What the hosts call themselves.
+    names: BTreeMap<Role, String>,
 }
 
 impl<'h> Reached<'h> {
@@ -37,6 +39,7 @@ impl<'h> Reached<'h> {
         Ok(Self {
             hands: [(Role::Local, boxed(here))].into(),
             management: carried(&Management::of_session()),
+            names: own_name(),
         })
     }
 
@@ -45,7 +48,13 @@ impl<'h> Reached<'h> {
         Self {
             hands,
             management: BTreeMap::new(),
+            names: BTreeMap::new(),
         }
+    }
+
+    /// What the hosts call themselves.
+    pub(super) fn names(&self) -> BTreeMap<Role, String> {
+        self.names.clone()
     }
 
     /// This host, and the other one if the flags say how.
@@ -59,11 +68,13 @@ impl<'h> Reached<'h> {
     ) -> Result<Self, Failure> {
         let within = Duration::from_millis(flags.confirm_within);
         let failed = |why| Failure::measuring("change settings of this host", why);
-        let here = warded(super::journal()?).map_err(failed)?;
+        let management = Management::of_session();
+        let here = warded(super::journal()?, &management).map_err(failed)?;
         let here = Confirming::probing(here, within, Box::new(has_carrier));
         let mut reached = Self {
             hands: [(Role::Local, boxed(here))].into(),
-            management: carried(&Management::of_session()),
+            management: carried(&management),
+            names: own_name(),
         };
         if let Some(way) = way(flags, host) {
             reached.add(&way, within, session)?;
@@ -86,6 +97,8 @@ impl<'h> Reached<'h> {
             let at = (Role::Remote, interface.clone());
             self.management.insert(at, why.clone());
         }
+        self.names
+            .insert(Role::Remote, far.hello().hostname.clone());
         let far = boxed(Confirming::new(far, within));
         self.hands.insert(Role::Remote, far);
         Ok(())
@@ -120,6 +133,11 @@ impl<'h> Reached<'h> {
             .next()
             .filter(|_| proposal.risk.starts_with("blip"))
     }
+}
+
+fn own_name() -> BTreeMap<Role, String> {
+    let name = host::describe([]).hostname.unwrap_or_default();
+    [(Role::Local, name)].into()
 }
 
 fn boxed<'h>(hand: impl Hand + Send + 'h) -> Box<dyn Hand + Send + 'h> {
@@ -218,6 +236,7 @@ mod tests {
         let reached = Reached {
             hands: Hands::new(),
             management: [((Role::Remote, "eth0".to_owned()), "the route".to_owned())].into(),
+            names: BTreeMap::new(),
         };
         for (host, interface, risk, allow, tried) in [
             (Role::Remote, "eth0", "blip: the link", false, false),

@@ -3,7 +3,10 @@
 
 use std::io;
 
-use linerate_change::{Change, End, Hand, Key, Local, Memory, Outcome, Place, SideEffect};
+use linerate_change::{
+    Change, End, Guarded, Hand, Key, Local, Memory, Outcome, Place, SideEffect, Watch,
+};
+use linerate_linux::alarm::Alarm;
 use linerate_linux::netns::NetNs;
 use linerate_model::failure::Failure;
 use linerate_model::output::Role;
@@ -27,13 +30,23 @@ pub(super) fn of_lab<'h>(session: &Session) -> Result<Hands<'h>, Failure> {
         .map_err(failed)?;
     let there = Inside {
         namespace: peer,
-        hand: OfLab(there.map_err(failed)?),
+        hand: OfLab(guarded(there.map_err(failed)?)),
     };
     Ok([
-        (Role::Local, boxed(OfLab(here))),
+        (Role::Local, boxed(OfLab(guarded(here)))),
         (Role::Remote, boxed(there)),
     ]
     .into())
+}
+
+fn guarded<'h, H: Hand>(hand: H) -> Guarded<'h, H> {
+    Guarded::new(hand, Vec::new(), Box::new(of_links))
+}
+
+/// The lab's hosts watch their own links: the rest of the machine has other users, and nothing in a lab can heat it.
+fn of_links(names: &[String]) -> Watch {
+    let mut alarm = Alarm::of_links(names.iter().map(String::as_str));
+    Box::new(move || alarm.raised())
 }
 
 fn boxed<'h>(hand: impl Hand + Send + 'h) -> Box<dyn Hand + Send + 'h> {
@@ -81,6 +94,14 @@ impl<H: Hand> Hand for OfLab<H> {
 
     fn keep(&mut self, change: u64) -> io::Result<()> {
         self.0.keep(change)
+    }
+
+    fn watch(&mut self, interfaces: &[String]) -> io::Result<()> {
+        self.0.watch(interfaces)
+    }
+
+    fn alarm(&mut self) -> io::Result<Option<String>> {
+        self.0.alarm()
     }
 }
 
@@ -133,6 +154,15 @@ impl<H: Hand + Send> Hand for Inside<H> {
     fn keep(&mut self, change: u64) -> io::Result<()> {
         let Self { namespace, hand } = self;
         namespace.run(|| hand.keep(change))?
+    }
+
+    fn watch(&mut self, interfaces: &[String]) -> io::Result<()> {
+        self.hand.watch(interfaces)
+    }
+
+    fn alarm(&mut self) -> io::Result<Option<String>> {
+        let Self { namespace, hand } = self;
+        namespace.run(|| hand.alarm())?
     }
 }
 

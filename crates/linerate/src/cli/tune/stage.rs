@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::time::{Duration, Instant};
 
 use linerate_change::{Change, End, Hand, Key, Outcome, Undo, command};
-use linerate_model::output::Role;
+use linerate_model::output::{Host, Role};
 
 use super::candidate::Proposal;
 
@@ -43,6 +44,17 @@ pub(super) enum Trouble {
     Impossible(String),
     /// The host is no longer as it was meant to be: the campaign ends.
     Lost(String),
+    /// What was in force harmed the host, and is undone.
+    Harmful(String),
+}
+
+/// What was undone at once, as it harmed a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RolledBack {
+    /// The candidates that were in force.
+    pub(super) candidates: Vec<usize>,
+    /// What happened.
+    pub(super) why: String,
 }
 
 impl From<io::Error> for Trouble {
@@ -58,6 +70,10 @@ pub(super) struct Stage<'h> {
     pile: Vec<(usize, Vec<Applied>)>,
     /// Settings that could not be restored, and why.
     left: Vec<String>,
+    /// When the hosts were looked at last.
+    looked: Instant,
+    rolled_back: Option<RolledBack>,
+    unmeasured: Option<String>,
 }
 
 impl<'h> Stage<'h> {
@@ -67,14 +83,20 @@ impl<'h> Stage<'h> {
             candidates,
             pile: Vec::new(),
             left: Vec::new(),
+            looked: Instant::now(),
+            rolled_back: None,
+            unmeasured: None,
         }
     }
 
     /// Brings exactly these candidates in force, in the order of their numbers.
     ///
     /// # Errors
-    /// One is not possible, or the host is lost.
+    /// One is not possible, the host is lost, or what was in force harmed it.
     pub(super) fn bring(&mut self, set: &[usize]) -> Result<(), Trouble> {
+        if let Some(why) = self.look() {
+            return Err(Trouble::Harmful(why));
+        }
         let mut wanted = set.to_vec();
         wanted.sort_unstable();
         let same = self.pile.iter().zip(&wanted);
@@ -83,6 +105,83 @@ impl<'h> Stage<'h> {
         for candidate in &wanted[same..] {
             let applied = self.applied(*candidate)?;
             self.pile.push((*candidate, applied));
+        }
+        Ok(())
+    }
+
+    /// Why all that was in force is undone at once. Asked again and again, it looks once per second.
+    pub(super) fn alarm(&mut self) -> Option<String> {
+        match self.looked.elapsed() < LOOK {
+            true => None,
+            false => self.look(),
+        }
+    }
+
+    fn look(&mut self) -> Option<String> {
+        if self.pile.is_empty() {
+            return None;
+        }
+        self.looked = Instant::now();
+        let mut hands = self.hands.values_mut();
+        let why =
+            hands.find_map(|hand| hand.alarm().unwrap_or_else(|lost| Some(lost.to_string())))?;
+        let candidates = self.pile.iter().map(|(candidate, _)| *candidate).collect();
+        self.clear();
+        let why_too = why.clone();
+        self.rolled_back = Some(RolledBack { candidates, why });
+        Some(why_too)
+    }
+
+    /// Undoes all, also after one that could not be undone.
+    fn clear(&mut self) {
+        while !self.pile.is_empty() {
+            if let Err(Trouble::Lost(why)) = self.undo_down_to(0)
+                && !self.left.contains(&why)
+            {
+                self.left.push(why);
+            }
+        }
+    }
+
+    /// What was undone at once since this was called last.
+    pub(super) fn rolled_back(&mut self) -> Option<RolledBack> {
+        self.rolled_back.take()
+    }
+
+    /// Whether a candidate was among it.
+    pub(super) fn harmed_by(&self, candidate: usize) -> bool {
+        let one = self.rolled_back.as_ref();
+        one.is_some_and(|one| one.candidates.contains(&candidate))
+    }
+
+    /// Takes in why a run could not be measured; nothing for one that could.
+    pub(super) fn measured(&mut self, unmeasured: Option<String>) {
+        self.unmeasured = unmeasured;
+    }
+
+    /// Why the last run, which had more in force than others, could not be measured.
+    pub(super) fn unmeasured(&mut self) -> Option<String> {
+        self.unmeasured.take()
+    }
+
+    /// Whether something was undone at once since.
+    pub(super) fn is_rolled_back(&self) -> bool {
+        self.rolled_back.is_some()
+    }
+
+    /// Has the interfaces watched that carry the tests, and those whose settings are changed.
+    ///
+    /// # Errors
+    /// A host is no longer reached.
+    pub(super) fn watch(&mut self, hosts: &[Host]) -> Result<(), Trouble> {
+        for (role, hand) in &mut self.hands {
+            let carrying = hosts.iter().filter(|host| host.role == *role);
+            let carrying = carrying.flat_map(|host| host.interfaces.iter().map(|one| &one.name));
+            let changed = self.candidates.iter().filter(|one| one.host == *role);
+            let changed = changed.flat_map(|one| &one.wanted);
+            let changed = changed.filter_map(|one| one.interface.as_ref());
+            let all: Vec<String> = carrying.chain(changed).cloned().collect();
+            hand.watch(&all)?;
         }
         Ok(())
     }
@@ -235,6 +334,9 @@ fn unrestored(end: &End) -> Option<String> {
         End::Differs { value } => Some(format!("was restored, and is {value}")),
     }
 }
+
+/// How often the hosts are looked at while something is in force.
+const LOOK: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests;

@@ -72,6 +72,7 @@ pub(super) fn tried(one: &Candidate) -> String {
         CandidateState::NotTried => "not tried",
         CandidateState::NotPossible => "not possible",
         CandidateState::Reverted => "undone",
+        CandidateState::RolledBack => "rolled back at once",
         CandidateState::Kept => "better, kept for now",
     };
     let why = one.reason.as_ref();
@@ -133,15 +134,22 @@ pub(super) fn is_removed(one: &Candidate) -> bool {
 
 /// How a campaign ended that kept nothing.
 pub(super) fn nothing_kept(candidates: &[Candidate]) -> TuningEnd {
-    let undone = |one: &&Candidate| one.state == CandidateState::Reverted;
-    let undone: Vec<&Candidate> = candidates.iter().filter(undone).collect();
-    let verdict = |one: &&Candidate| {
-        let trials = [&one.comparison, &one.confirmation];
-        trials.into_iter().flatten().last().map(|one| one.verdict)
+    let was_tried = |one: &&Candidate| {
+        matches!(
+            one.state,
+            CandidateState::Reverted | CandidateState::RolledBack
+        )
     };
-    let is_open = |verdict| matches!(verdict, None | Some(Judgement::Inconclusive));
-    match undone.iter().map(verdict).any(is_open) {
-        _ if undone.is_empty() => TuningEnd::NothingToTry,
+    let tried: Vec<&Candidate> = candidates.iter().filter(was_tried).collect();
+    // What harms a host is not better.
+    let is_open = |one: &&Candidate| {
+        let trials = [&one.comparison, &one.confirmation];
+        let verdict = trials.into_iter().flatten().last().map(|one| one.verdict);
+        one.state == CandidateState::Reverted
+            && matches!(verdict, None | Some(Judgement::Inconclusive))
+    };
+    match tried.iter().any(is_open) {
+        _ if tried.is_empty() => TuningEnd::NothingToTry,
         true => TuningEnd::Inconclusive,
         false => TuningEnd::NothingBetter,
     }
@@ -241,10 +249,15 @@ mod tests {
         };
         let equal = undone(Judgement::Equivalent);
         let open = undone(Judgement::Inconclusive);
+        let harmful = Candidate {
+            state: CandidateState::RolledBack,
+            ..Candidate::default()
+        };
         for (all, end) in [
             (vec![equal.clone()], TuningEnd::NothingBetter),
             (vec![equal, open], TuningEnd::Inconclusive),
             (vec![Candidate::default()], TuningEnd::NothingToTry),
+            (vec![harmful], TuningEnd::NothingBetter),
         ] {
             assert_eq!(nothing_kept(&all), end);
         }

@@ -56,6 +56,8 @@ pub(super) struct Gave {
     pub(super) tradeoffs: Vec<String>,
     /// Where its record is.
     pub(super) run_dir: Option<String>,
+    /// How many runs it had.
+    pub(super) runs: usize,
 }
 
 impl Gave {
@@ -129,7 +131,9 @@ impl Asked<'_> {
 
 fn gave(output: Output, mechanism: Option<Mechanism>) -> Gave {
     let mut all = output.comparison.into_iter();
+    let runs = output.experiment.map_or(0, |one| one.runs.len());
     Gave {
+        runs,
         comparison: all.find(|one| one.primary),
         mechanism,
         run_dir: output.run_dir,
@@ -178,21 +182,43 @@ impl Setup for Arms<'_, '_> {
         _interrupt: &Interrupt,
         _console: &mut Console,
     ) -> Option<(String, Result<(), Failure>)> {
-        let ended = self.stage.bring(self.a).map_err(failure);
+        // After an alarm nothing stays in force.
+        let set: &[usize] = match self.stage.is_rolled_back() {
+            true => &[],
+            false => self.a,
+        };
+        let ended = self.stage.bring(set).map_err(failure);
         ended.is_err().then(|| (RESTORE.to_owned(), ended))
     }
 
-    fn saw(&mut self, arm: Arm, run: &Output) {
+    /// What cannot be measured with B may be cut off by it: B does not stay in force until the next run.
+    fn saw(&mut self, arm: Arm, run: &Output) -> Result<(), Failure> {
         if let Some(runs) = &mut self.runs {
             runs.saw(arm, run);
         }
+        let error = run.error.as_ref().filter(|_| arm == Arm::B);
+        let why = error.map(|error| format!("{}: {}", error.what, error.why));
+        let is_lost = why.is_some();
+        self.stage.measured(why);
+        match is_lost {
+            true => self.stage.bring(self.a).map_err(failure),
+            false => Ok(()),
+        }
+    }
+
+    fn alarm(&mut self) -> Option<String> {
+        self.stage.alarm()
     }
 }
 
 /// A setting that could be made once and cannot be made again, or not be undone.
 pub(super) fn failure(trouble: Trouble) -> Failure {
-    let (Trouble::Impossible(why) | Trouble::Lost(why)) = trouble;
-    Failure::new(Kind::CouldNotMeasure, "change a setting", why).hint(RESTORE)
+    match trouble {
+        Trouble::Impossible(why) | Trouble::Lost(why) => {
+            Failure::new(Kind::CouldNotMeasure, "change a setting", why).hint(RESTORE)
+        }
+        Trouble::Harmful(why) => Failure::measuring("leave the changes in force", why),
+    }
 }
 
 const RESTORE: &str = "linerate tune restore";

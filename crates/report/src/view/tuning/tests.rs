@@ -194,3 +194,23 @@ fn a_limit_of_the_hardware_ends_it() {
         "tune: no setting raises this limit: the link's line rate is reached in both directions"
     );
 }
+
+#[test]
+fn what_was_rolled_back_is_shown_with_the_reason() {
+    let mut one = candidate(CandidateState::RolledBack);
+    one.reason = Some("eth0 has had no link for 10 s".to_owned());
+    let text = shown(Tuning {
+        ended: TuningEnd::NothingBetter,
+        candidates: vec![one],
+        ..Tuning::default()
+    });
+    assert!(
+        text.starts_with("tune: nothing is better: 1 change was tried and undone"),
+        "{text}"
+    );
+    let after = text.split("rolled back at once").nth(1).unwrap_or_default();
+    assert!(
+        after.contains("why: eth0 has had no link for 10 s"),
+        "{text}"
+    );
+}

@@ -14,6 +14,8 @@ type Settings = Arc<Mutex<BTreeMap<String, String>>>;
 struct Made {
     settings: Settings,
     begun: Vec<(String, String)>,
+    /// The value of `b` that is harmful.
+    harmful: &'static str,
 }
 
 impl Hand for Made {
@@ -64,6 +66,15 @@ impl Hand for Made {
     fn keep(&mut self, _change: u64) -> io::Result<()> {
         Ok(())
     }
+
+    fn alarm(&mut self) -> io::Result<Option<String>> {
+        let settings = self.settings.lock().unwrap();
+        match settings.get("b").map(String::as_str) {
+            Some("lost") => Err(io::Error::other("the connection is lost")),
+            Some(value) if value == self.harmful => Ok(Some("the kernel reported x".to_owned())),
+            _ => Ok(None),
+        }
+    }
 }
 
 fn proposal(sets: &[(&str, &str)]) -> Proposal {
@@ -87,6 +98,7 @@ fn stage(candidates: Vec<Proposal>) -> (Settings, Stage<'static>) {
     let made = Made {
         settings: Arc::clone(&settings),
         begun: Vec::new(),
+        harmful: "9",
     };
     let mut hands: Hands<'static> = BTreeMap::new();
     hands.insert(Role::Local, Box::new(made));
@@ -154,4 +166,38 @@ fn what_another_program_set_ends_the_campaign() {
         other => panic!("{other:?}"),
     }
     assert_eq!(stage.left().len(), 1);
+}
+
+#[test]
+fn what_harms_the_host_is_undone_at_once_with_all_that_is_in_force() {
+    let (settings, mut stage) = stage(vec![
+        proposal(&[("a", "1")]),
+        proposal(&[("b", "9")]),
+        proposal(&[("b", "lost")]),
+    ]);
+    stage.looked -= LOOK;
+    assert_eq!(stage.alarm(), None, "nothing is in force");
+    stage.bring(&[0, 1]).unwrap();
+    stage.looked = Instant::now();
+    assert_eq!(stage.alarm(), None, "once per second");
+    stage.looked -= LOOK;
+    assert_eq!(stage.alarm().as_deref(), Some("the kernel reported x"));
+    assert_eq!(values(&settings), "0 0");
+    assert!(stage.harmed_by(0) && stage.harmed_by(1) && !stage.harmed_by(2));
+    let expected = RolledBack {
+        candidates: vec![0, 1],
+        why: "the kernel reported x".to_owned(),
+    };
+    assert_eq!(stage.rolled_back(), Some(expected));
+    // It is seen at the latest before it is undone.
+    stage.bring(&[0]).unwrap();
+    stage.bring(&[0, 2]).unwrap();
+    match stage.bring(&[0]) {
+        Err(Trouble::Harmful(why)) => assert_eq!(why, "the connection is lost"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(
+        (values(&settings).as_str(), stage.is_rolled_back()),
+        ("0 0", true)
+    );
 }
