@@ -15,6 +15,7 @@ use super::far::Reached;
 use super::measurement::{Again, Measurement};
 use super::mechanism::is_found;
 use super::permission::Permission;
+use super::persist::System;
 use super::reach::server_words;
 use super::stage::{Stage, Trouble};
 use super::trial::{Asked, Gave, failure};
@@ -46,6 +47,7 @@ fn carried_out(
         true => Some(persist::alone("linerate tune", "change settings")?),
         false => None,
     };
+    let system = System::below(args.root.as_deref())?;
     let server = server_words(&args.server.target, host);
     let mut reached = reached(args, session, host)?;
     let first = first_words(args, &server);
@@ -76,6 +78,7 @@ fn carried_out(
         stage: Stage::new(reached.hands, found.all),
         measurements,
         measured: BTreeSet::new(),
+        system,
         seed: args.seed.unwrap_or_else(drawn_seed),
         tuning,
     };
@@ -150,6 +153,8 @@ struct Trials<'t, 'h> {
     measurements: Vec<Measurement>,
     /// Those whose noise is known.
     measured: BTreeSet<Measurement>,
+    /// For which the files are that make permanent what is kept.
+    system: System,
     seed: u64,
     tuning: &'t mut Tuning,
 }
@@ -370,7 +375,7 @@ impl Trials<'_, '_> {
             output.next_commands = vec!["linerate tune persist".to_owned(), undo];
             return Ok(());
         }
-        let persisted = persist::persisted()?;
+        let persisted = persist::persisted(&self.system)?;
         output.changes.extend(persisted.changes);
         output.next_commands = persisted.activates;
         output.next_commands.push(undo);

@@ -169,7 +169,7 @@ fn carried(management: &Management) -> BTreeMap<(Role, String), String> {
 
 /// A change of this host is confirmed by this host: what it may cut is the link.
 fn has_carrier(key: &Key) -> Result<(), String> {
-    let Place::Interface { device, .. } = &key.place else {
+    let Some(device) = key.place.device() else {
         return Ok(());
     };
     let links = nic::list().map_err(|why| why.to_string())?;
