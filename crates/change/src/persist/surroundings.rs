@@ -105,7 +105,7 @@ impl Surroundings {
     }
 
     /// Those of the image below `root`, for the interfaces and interrupts of this host: what is configured, installed and
-    /// enabled there counts, not what runs here. It is taken for one with systemd.
+    /// enabled there counts, not what runs here. It is treated as one with systemd.
     #[must_use]
     pub fn of_image(self, root: &Path) -> Self {
         let moved = |(name, interface): (String, Interface)| {
