@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use linerate_change::remote::{Terms, Way};
-use linerate_change::{Confirming, Far, Hand, Key, Local, Memory, Place};
+use linerate_change::{Confirming, Far, Hand, Key, Local, Memory};
 use linerate_linux::management::Management;
 use linerate_linux::nic;
 use linerate_model::failure::Failure;
