@@ -125,7 +125,7 @@ fn a_file_of_an_image_that_is_gone_is_no_longer_in_the_journal() {
     image.write().unwrap();
     fs::remove_dir_all(image.root()).unwrap();
     let mut host = Host::here().unwrap();
-    let ended = restore_kept(&mut image.journal(), &mut host, "this boot", false).unwrap();
+    let ended = restore_kept(&mut image.journal(), &mut host, "the next boot", false).unwrap();
     assert!(ended.iter().all(|one| one.end.is_closed()), "{ended:?}");
     assert!(image.journal().standing().unwrap().is_empty());
 }
