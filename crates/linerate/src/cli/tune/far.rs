@@ -270,7 +270,7 @@ mod tests {
         let lo = nic::link("lo").unwrap();
         let key = |index| Key {
             knob: "ethtool -G rx".to_owned(),
-            place: Place::Interface {
+            place: linerate_change::Place::Interface {
                 netns: 1,
                 device: linerate_change::Device {
                     name: "lo".to_owned(),
