@@ -162,7 +162,8 @@ fn an_image() {
     let refused = below("read-only");
     assert_eq!(refused["exit_code"], 1);
     let reasons = list(&refused).map(|one| one["reason"].as_str().unwrap());
-    assert!(reasons.clone().count() == 2);
+    let reasons: Vec<&str> = reasons.collect();
+    assert_eq!(reasons.len(), 2);
     for reason in reasons {
         let is_clear = reason.contains("/read-only/etc/") && reason.contains("Read-only");
         assert!(is_clear, "{reason}");

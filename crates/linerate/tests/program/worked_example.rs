@@ -130,7 +130,7 @@ fn the_worked_example_is_as_written() {
 
 /// Numbers are compared nowhere else: the setting had another value, and has its old one again.
 fn assert_restored(steps: &[Step], ran: &[Ran]) {
-    let of = |command: &str| {
+    let of = |command: &'static str| {
         let ran = steps
             .iter()
             .zip(ran)
