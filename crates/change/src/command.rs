@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The command that a person would type for a change.
 
-use crate::entry::{Key, Place, Undo};
+use crate::entry::{Key, Undo};
 use crate::open::Open;
 use crate::parse::{EVERY_GOVERNOR, HELD_LATENCY};
 
 /// What sets a setting to `value`.
 #[must_use]
 pub fn command(key: &Key, value: &str) -> String {
-    let interface = match &key.place {
-        Place::Host | Place::Namespace { .. } => "",
-        Place::Interface { device, .. } => &device.name,
-    };
+    let interface = key.place.device().map_or("", |device| &device.name);
     match key.knob.split_once(' ') {
         Some(("sysctl", name)) => format!("sysctl -w {name}={}", quoted(value)),
         Some(("ethtool", words)) => ethtool(words, interface, value),
@@ -23,7 +20,10 @@ pub fn command(key: &Key, value: &str) -> String {
         Some(("sysfs", file)) => {
             format!("echo {} > /sys/class/net/{interface}/{file}", quoted(value))
         }
-        Some(("file", path)) if value.is_empty() => format!("rm {}", quoted(path)),
+        Some(("file", _)) if value.is_empty() => {
+            let path = key.file();
+            format!("rm {}", quoted(path.as_deref().unwrap_or_default()))
+        }
         Some(("file", _)) => "linerate tune restore --kept".to_owned(),
         Some(("irq", number)) => {
             format!("echo {value} > /proc/irq/{number}/smp_affinity_list")
@@ -116,7 +116,7 @@ fn quoted(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::Device;
+    use crate::entry::{Device, Place};
     use crate::parse::{Wanted, parse};
 
     fn key(knob: &str) -> Key {

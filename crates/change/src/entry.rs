@@ -22,13 +22,23 @@ impl Key {
     pub fn is_volatile(&self) -> bool {
         !self.knob.starts_with("file ")
     }
+
+    /// The path of a file on this host; nothing for a setting.
+    #[must_use]
+    pub fn file(&self) -> Option<String> {
+        let path = self.knob.strip_prefix("file ")?;
+        Some(match &self.place {
+            Place::Image { root } => format!("{root}{path}"),
+            _ => path.to_owned(),
+        })
+    }
 }
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Place::Host | Place::Namespace { .. } => f.write_str(&self.knob),
-            Place::Interface { device, .. } => write!(f, "{} of {}", self.knob, device.name),
+        match self.place.device() {
+            None => f.write_str(&self.knob),
+            Some(device) => write!(f, "{} of {}", self.knob, device.name),
         }
     }
 }
@@ -51,6 +61,22 @@ pub enum Place {
         /// The interface.
         device: Device,
     },
+    /// A file of the system below a directory: an image, which is not the system that runs here.
+    Image {
+        /// The directory: absolute, with no link in it, not `/`.
+        root: String,
+    },
+}
+
+impl Place {
+    /// The interface, if it is a setting of one.
+    #[must_use]
+    pub const fn device(&self) -> Option<&Device> {
+        match self {
+            Self::Interface { device, .. } => Some(device),
+            Self::Host | Self::Namespace { .. } | Self::Image { .. } => None,
+        }
+    }
 }
 
 /// An interface, so that another with the same name is not taken for it.

@@ -127,7 +127,7 @@ impl World for Host {
 
     fn same(&mut self, place: &Place) -> Result<(), String> {
         match place {
-            Place::Host => Ok(()),
+            Place::Host | Place::Image { .. } => Ok(()),
             Place::Namespace { netns } => self.is_here(*netns),
             Place::Interface { netns, device } => {
                 self.is_here(*netns)?;
@@ -143,9 +143,9 @@ fn knob(key: &Key) -> io::Result<Knob<'_>> {
 
 /// The interface's name now: it may have been renamed.
 fn name(key: &Key) -> io::Result<String> {
-    match &key.place {
-        Place::Host | Place::Namespace { .. } => Ok(String::new()),
-        Place::Interface { device, .. } => {
+    match key.place.device() {
+        None => Ok(String::new()),
+        Some(device) => {
             let named = |link: nic::Link| (link.index == device.index).then_some(link.name);
             nic::list()?
                 .into_iter()

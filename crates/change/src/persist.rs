@@ -10,6 +10,7 @@ mod header;
 mod kind;
 mod link;
 mod name;
+mod root;
 mod surroundings;
 mod sysctl;
 #[cfg(test)]
@@ -54,7 +55,7 @@ impl Kept {
 /// A file that makes a change permanent, or one of several that do so together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DropIn {
-    /// Its absolute path.
+    /// Its absolute path in the system that it configures.
     pub path: String,
     /// All of it.
     pub content: String,
@@ -133,7 +134,7 @@ fn may_stay(kept: &Kept, kind: Kind<'_>) -> Result<(), Refusal> {
 /// What is read at boot has effect in the namespace of process 1 only.
 fn of_the_machine(place: &Place, around: &Surroundings) -> Result<(), Refusal> {
     let netns = match place {
-        Place::Host => return Ok(()),
+        Place::Host | Place::Image { .. } => return Ok(()),
         Place::Namespace { netns } | Place::Interface { netns, .. } => *netns,
     };
     match around.netns.is_none_or(|first| first == netns) {

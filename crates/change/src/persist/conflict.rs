@@ -4,7 +4,6 @@
 use super::kind::Kind;
 use super::surroundings::{Config, Surroundings};
 use super::{Kept, Refusal, sysctl};
-use crate::entry::Place;
 use crate::parse::SHORT;
 
 pub(super) fn none(kept: &Kept, kind: Kind<'_>, around: &Surroundings) -> Result<(), Refusal> {
@@ -51,7 +50,7 @@ fn of_profiles(
     words: &str,
     around: &Surroundings,
 ) -> Result<(), Refusal> {
-    let Place::Interface { device, .. } = &kept.key.place else {
+    let Some(device) = kept.key.place.device() else {
         return Ok(());
     };
     let family = FAMILIES.iter().find(|(own, _)| *own == option);

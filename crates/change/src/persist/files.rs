@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use linerate_linux::file::{create_whole, replace_whole};
 
 use super::name::is_ours;
+use super::root::below;
 use crate::entry::{Key, Place};
 use crate::world::World;
 
@@ -15,31 +16,55 @@ use crate::world::World;
 #[derive(Debug, Clone)]
 pub struct Files {
     root: PathBuf,
+    place: Place,
 }
 
 impl Files {
-    /// Those below this directory: `/`, and another one in tests.
+    /// Those of this host: below `/`, and another directory in tests.
     #[must_use]
     pub fn below(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
-        }
-    }
-
-    /// The setting of a file with this path.
-    #[must_use]
-    pub fn key(path: &str) -> Key {
-        Key {
-            knob: format!("file {path}"),
             place: Place::Host,
         }
     }
 
+    /// Those of an image: of the system below a directory, which does not run here.
+    #[must_use]
+    pub fn of_image(root: &str) -> Self {
+        let place = Place::Image {
+            root: root.to_owned(),
+        };
+        Self {
+            root: root.into(),
+            place,
+        }
+    }
+
+    /// The setting of a file with this path in the system.
+    #[must_use]
+    pub fn key(&self, path: &str) -> Key {
+        Key {
+            knob: format!("file {path}"),
+            place: self.place.clone(),
+        }
+    }
+
+    pub(super) fn is_of_image(&self) -> bool {
+        self.place != Place::Host
+    }
+
+    /// Links to its directory are followed in the system that it belongs to; a link in its own place is not.
     fn path(&self, key: &Key) -> io::Result<PathBuf> {
         let path = key.knob.strip_prefix("file ").filter(|path| is_ours(path));
-        let path =
-            path.ok_or_else(|| io::Error::other(format!("{} is not linerate's", key.knob)))?;
-        Ok(self.root.join(path.trim_start_matches('/')))
+        let parts = path.and_then(|path| path.rsplit_once('/'));
+        let (folder, name) =
+            parts.ok_or_else(|| io::Error::other(format!("{} is not linerate's", key.knob)))?;
+        let root = match &key.place {
+            Place::Image { root } => Path::new(root),
+            _ => &self.root,
+        };
+        Ok(below(root, folder)?.join(name))
     }
 }
 

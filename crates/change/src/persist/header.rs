@@ -17,8 +17,13 @@ pub(super) fn with_header(
     removes: String,
     around: &Surroundings,
 ) -> DropIn {
+    // Where an image runs there is no journal of it.
+    let restore = match around.is_image {
+        true => "",
+        false => "linerate tune restore --kept\n# or: ",
+    };
     let content = format!(
-        "# Written by linerate, {}.\n# Why: {}\n# Remove: linerate tune restore --kept\n# or: {removes}\n{body}",
+        "# Written by linerate, {}.\n# Why: {}\n# Remove: {restore}{removes}\n{body}",
         around.date,
         one_line(&kept.because),
     );

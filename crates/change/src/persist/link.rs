@@ -6,13 +6,11 @@
 use super::kind::Kind;
 use super::surroundings::{Config, Interface, Surroundings};
 use super::{DropIn, Kept, header, name};
-use crate::entry::{Device, Place};
+use crate::entry::Device;
 
 /// Nothing where another kind of file is better.
 pub(super) fn file(kept: &Kept, around: &Surroundings) -> Option<DropIn> {
-    let Place::Interface { device, .. } = &kept.key.place else {
-        return None;
-    };
+    let device = kept.key.place.device()?;
     let interface = around.interfaces.get(&device.name)?;
     let link = interface.link.as_ref()?;
     let is_known = around.systemd.is_some_and(|version| version >= SINCE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Names of files: those that linerate writes, and no others.
 
-use crate::entry::{Key, Place};
+use crate::entry::Key;
 
 pub(super) const SYSCTL: &str = "/etc/sysctl.d";
 pub(super) const UDEV: &str = "/etc/udev/rules.d";
@@ -49,9 +49,9 @@ pub(crate) fn is_ours(path: &str) -> bool {
 /// What the names of a setting's files have in common: `net.ipv4.tcp_rmem`, `eth0-ethtool-G-rx`.
 pub(super) fn name(key: &Key) -> String {
     let knob = key.knob.strip_prefix("sysctl ").unwrap_or(&key.knob);
-    let text = match &key.place {
-        Place::Interface { device, .. } => format!("{}-{knob}", device.name),
-        Place::Host | Place::Namespace { .. } => knob.to_owned(),
+    let text = match key.place.device() {
+        Some(device) => format!("{}-{knob}", device.name),
+        None => knob.to_owned(),
     };
     let mut name = String::new();
     for letter in text.chars() {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::root;
+
 /// A file of configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Config {
@@ -40,6 +42,8 @@ pub struct Interface {
 /// The machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
+    /// They are those of an image, which does not run here.
+    pub is_image: bool,
     /// RFC 3339, UTC: now.
     pub date: String,
     /// The version of the systemd that runs this system.
@@ -85,6 +89,7 @@ impl Surroundings {
             .iter()
             .map(|name| (name.clone(), interface(root, name)));
         Self {
+            is_image: false,
             date: String::new(),
             systemd: systemd(root),
             netns: netns(root),
@@ -98,14 +103,47 @@ impl Surroundings {
             programs,
         }
     }
+
+    /// Those of the image below `root`, for the interfaces and interrupts of this host: what is configured, installed and
+    /// enabled there counts, not what runs here. It is treated as one with systemd.
+    #[must_use]
+    pub fn of_image(self, root: &Path) -> Self {
+        let moved = |(name, interface): (String, Interface)| {
+            let link = interface.link.as_ref();
+            let link = link.and_then(|link| config(root, &link.path));
+            (name, Interface { link, ..interface })
+        };
+        Self {
+            is_image: true,
+            date: self.date,
+            systemd: Some(version(root).unwrap_or(0)),
+            netns: None,
+            interfaces: self.interfaces.into_iter().map(moved).collect(),
+            interrupts: self.interrupts,
+            ..Self::read(root, &[], enabled(root))
+        }
+    }
 }
 
+/// The path on this host; one that does not exist if there are too many links.
 fn below(root: &Path, path: &str) -> PathBuf {
-    root.join(path.trim_start_matches('/'))
+    root::below(root, path).unwrap_or_default()
 }
 
+/// A link to `/dev/null` masks a file, also in an image that has no devices.
 fn text(root: &Path, path: &str) -> Option<String> {
-    fs::read_to_string(below(root, path)).ok()
+    let path = below(root, path);
+    match path == root.join("dev/null") {
+        true => Some(String::new()),
+        false => fs::read_to_string(path).ok(),
+    }
+}
+
+fn config(root: &Path, path: &str) -> Option<Config> {
+    Some(Config {
+        text: text(root, path)?,
+        path: path.to_owned(),
+    })
 }
 
 fn line(root: &Path, path: &str) -> Option<String> {
@@ -116,13 +154,7 @@ fn line(root: &Path, path: &str) -> Option<String> {
 fn folder_of(root: &Path, folder: &str, suffix: &str) -> Vec<Config> {
     let names = linerate_linux::sysfs::names(&below(root, folder)).into_iter();
     let named = names.filter(|name| name.ends_with(suffix));
-    let read = named.filter_map(|name| {
-        let path = format!("{folder}/{name}");
-        Some(Config {
-            text: text(root, &path)?,
-            path,
-        })
-    });
+    let read = named.filter_map(|name| config(root, &format!("{folder}/{name}")));
     read.collect()
 }
 
@@ -135,17 +167,18 @@ fn sysctls(root: &Path) -> Vec<Config> {
         let further: Vec<Config> = further.into_iter().filter(is_new).collect();
         all.extend(further);
     }
-    let last = text(root, "/etc/sysctl.conf").map(|text| Config {
-        path: "/etc/sysctl.conf".to_owned(),
-        text,
-    });
-    all.extend(last);
+    all.extend(config(root, "/etc/sysctl.conf"));
     all
 }
 
-/// As sd_booted(3) does; the version by the name of its library, which no program has to print.
+/// As sd_booted(3) does. If it runs, and its version is unknown: the oldest.
 fn systemd(root: &Path) -> Option<u32> {
-    below(root, "/run/systemd/system").is_dir().then_some(())?;
+    let runs = below(root, "/run/systemd/system").is_dir();
+    runs.then(|| version(root).unwrap_or(0))
+}
+
+/// By the name of its library, which no program has to print.
+fn version(root: &Path) -> Option<u32> {
     let multiarch = |base: &str| {
         let names = linerate_linux::sysfs::names(&below(root, base)).into_iter();
         names
@@ -154,7 +187,7 @@ fn systemd(root: &Path) -> Option<u32> {
     };
     let mut folders = LIBRARIES.map(str::to_owned).to_vec();
     folders.extend(multiarch("/usr/lib"));
-    let version = folders.iter().find_map(|folder| {
+    folders.iter().find_map(|folder| {
         let names = linerate_linux::sysfs::names(&below(root, folder));
         names.iter().find_map(|name| {
             let rest = name.strip_prefix("libsystemd-shared-")?;
@@ -163,13 +196,23 @@ fn systemd(root: &Path) -> Option<u32> {
                 .unwrap_or(rest.len());
             rest.get(..end)?.parse().ok()
         })
+    })
+}
+
+/// Services that a boot starts, as `ps -o comm` would call them: what some target or other unit wants.
+fn enabled(root: &Path) -> Vec<String> {
+    let names = |folder: &str| linerate_linux::sysfs::names(&below(root, folder)).into_iter();
+    let wants = UNITS.iter().flat_map(|folder| {
+        let wants = names(folder).filter(|name| name.ends_with(".wants"));
+        wants.map(move |name| format!("{folder}/{name}"))
     });
-    // It runs, and its version is unknown: the oldest.
-    Some(version.unwrap_or(0))
+    let units = wants.flat_map(|folder| names(&folder));
+    let service = |unit: String| Some(unit.strip_suffix(".service")?.chars().take(COMM).collect());
+    units.filter_map(service).collect()
 }
 
 fn netns(root: &Path) -> Option<u64> {
-    let link = fs::read_link(below(root, "/proc/1/ns/net")).ok()?;
+    let link = fs::read_link(root.join("proc/1/ns/net")).ok()?;
     let name = link.to_str()?;
     name.strip_prefix("net:[")?.strip_suffix(']')?.parse().ok()
 }
@@ -203,12 +246,7 @@ fn interface(root: &Path, name: &str) -> Interface {
             .as_ref()
             .is_some_and(|path| path.starts_with("/sys/devices/virtual/")),
         sysfs,
-        link: link.and_then(|path| {
-            Some(Config {
-                text: text(root, &path)?,
-                path,
-            })
-        }),
+        link: link.and_then(|path| config(root, &path)),
     }
 }
 
@@ -240,12 +278,7 @@ fn tuned(root: &Path) -> Vec<Config> {
         let mut paths = TUNED
             .iter()
             .map(|folder| format!("{folder}/{name}/tuned.conf"));
-        let found = paths.find_map(|path| {
-            Some(Config {
-                text: text(root, &path)?,
-                path,
-            })
-        });
+        let found = paths.find_map(|path| config(root, &path));
         let Some(profile) = found.filter(|found| !all.contains(found)) else {
             continue;
         };
@@ -280,6 +313,13 @@ const SYSCTLS: [&str; 5] = [
     "/usr/lib/sysctl.d",
     "/lib/sysctl.d",
 ];
+const UNITS: [&str; 3] = [
+    "/etc/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+];
+/// The kernel's TASK_COMM_LEN, less the zero at the end.
+const COMM: usize = 15;
 const PROFILES: [&str; 2] = [
     "/etc/NetworkManager/system-connections",
     "/run/NetworkManager/system-connections",

@@ -42,7 +42,7 @@ pub(super) fn files(
 
 /// The unit that wants it, and what binds it to the device.
 fn bound_to(place: &Place, around: &Surroundings) -> Result<(String, String), Refusal> {
-    let Place::Interface { device, .. } = place else {
+    let Some(device) = place.device() else {
         return Ok(("multi-user.target".to_owned(), String::new()));
     };
     let unit = format!(

@@ -6,16 +6,16 @@ use std::io;
 use super::files::Files;
 use super::{DropIn, Kept, Refusal};
 use crate::apply::{Outcome, apply};
-use crate::entry::{Change, Phase, Undo};
+use crate::entry::{Change, Key, Phase, Undo};
 use crate::journal::{JournalError, Trace};
 use crate::world::World;
 
 /// A file that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Its absolute path.
+    /// Its absolute path in the system that it configures.
     pub path: String,
-    /// Commands after which it is effective without a reboot.
+    /// Commands after which it is effective without a reboot; none in an image.
     pub activates: Vec<String>,
     /// The command that removes it.
     pub removes: String,
@@ -27,11 +27,12 @@ pub struct Written {
 /// The journal cannot be written: then a file that was written is open in it.
 pub fn write(
     trace: &mut impl Trace,
-    world: &mut impl World,
+    world: &mut Files,
     kept: &Kept,
     files: &[DropIn],
 ) -> Result<Result<Vec<Written>, Refusal>, JournalError> {
-    if !trace.is_lasting() {
+    // No boot of this host reads those of an image.
+    if !trace.is_lasting() && !world.is_of_image() {
         let why = "the journal is in memory: after a power cut it could not be removed";
         return Ok(Err(Refusal::new(why)));
     }
@@ -50,13 +51,18 @@ pub fn write(
     for number in numbers {
         trace.step(number, Phase::Kept)?;
     }
-    Ok(Ok(files.iter().map(written).collect()))
+    let written = files.iter().map(|file| written(file, world));
+    Ok(Ok(written.collect()))
 }
 
-fn written(file: &DropIn) -> Written {
+fn written(file: &DropIn, world: &Files) -> Written {
+    let activates = match world.is_of_image() {
+        true => Vec::new(),
+        false => file.activates.clone(),
+    };
     Written {
         path: file.path.clone(),
-        activates: file.activates.clone(),
+        activates,
         removes: file.removes.clone(),
     }
 }
@@ -64,17 +70,18 @@ fn written(file: &DropIn) -> Written {
 /// The change's number; nothing where the file is there already.
 fn one(
     trace: &mut impl Trace,
-    world: &mut impl World,
+    world: &mut Files,
     kept: &Kept,
     file: &DropIn,
 ) -> Result<Result<Option<u64>, Refusal>, JournalError> {
-    let key = Files::key(&file.path);
-    let refused = |why: &io::Error| Refusal::new(format!("{}: {why}", file.path));
+    let key = world.key(&file.path);
+    let path = key.file().unwrap_or_default();
+    let refused = |why: &io::Error| Refusal::new(format!("{path}: {why}"));
     let there = match world.read(&key) {
         Ok(there) => there,
         Err(why) => return Ok(Err(refused(&why))),
     };
-    if !there.is_empty() && !is_known(trace, &there, &file.path)? {
+    if !there.is_empty() && !is_known(trace, &there, &key)? {
         let why = io::Error::other("it exists, and is not what linerate wrote: not overwritten");
         return Ok(Err(refused(&why)));
     }
@@ -105,9 +112,8 @@ fn settings(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether the journal has this content as what was written.
-fn is_known(trace: &impl Trace, there: &str, path: &str) -> Result<bool, JournalError> {
-    let key = Files::key(path);
+fn is_known(trace: &impl Trace, there: &str, key: &Key) -> Result<bool, JournalError> {
     let standing = trace.standing()?;
-    let mut own = standing.iter().filter(|one| one.key == key);
+    let mut own = standing.iter().filter(|one| one.key == *key);
     Ok(own.any(|one| one.effective.as_deref() == Some(there)))
 }

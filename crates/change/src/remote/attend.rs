@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::message::{Answer, Answered, Ask, Asked, Greeting, Hello};
 use super::settings::parts;
 use crate::apply::Outcome;
-use crate::entry::{Change, Place, Undo};
+use crate::entry::{Change, Undo};
 use crate::lines::{Line, lines, text};
 use crate::provisional::Provisional;
 use crate::restore::End;
@@ -214,7 +214,10 @@ impl<H: Provisional> Agent<'_, H> {
         if matches!(change.undo, Undo::Command { .. }) {
             return refused("the agent runs no command of another host".to_owned());
         }
-        let Place::Interface { device, .. } = &change.key.place else {
+        if !change.key.is_volatile() {
+            return refused("the agent writes no file for another host".to_owned());
+        }
+        let Some(device) = change.key.place.device() else {
             return Ok(());
         };
         match (self.seat.management)(&device.name) {

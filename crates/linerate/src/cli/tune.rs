@@ -54,7 +54,9 @@ pub(super) fn run(args: &TuneArgs, options: BTreeMap<String, String>) -> Exit {
             *document,
             status::restored(*force, *kept).and_then(|changes| undone(changes, *document)),
         ),
-        Some(TuneAction::Persist { document }) => (*document, persist::run(*document)),
+        Some(TuneAction::Persist { root, document }) => {
+            (*document, persist::run(root.as_deref(), *document))
+        }
     };
     match ended {
         Ok(exit) => exit,

@@ -142,7 +142,7 @@ pub(crate) fn change_settings() -> ExitCode {
         for (knob, new) in CHANGES {
             let key = match knob.split(' ').next()? {
                 "sysctl" => world.of.host.key(knob),
-                "file" => Files::key(knob.strip_prefix("file ")?),
+                "file" => world.of.files.key(knob.strip_prefix("file ")?),
                 _ => world.of.host.key_of(knob, INTERFACE).ok()?,
             };
             let change = Change {

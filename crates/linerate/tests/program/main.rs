@@ -57,3 +57,5 @@ mod tune_lab;
 mod tune_ssh;
 #[cfg(test)]
 mod wire_log;
+#[cfg(test)]
+mod worked_example;

@@ -25,6 +25,11 @@ fn a_second_program_that_changes_settings_is_named() {
     inside("two_at_once");
 }
 
+#[test]
+fn files_are_written_below_the_root_of_an_image() {
+    inside("an_image");
+}
+
 /// Runs a test of this binary in namespaces.
 fn inside(name: &str) {
     let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tune-{name}"));
@@ -108,6 +113,65 @@ fn the_whole_way() {
     assert_eq!(tune(&place, &["status"]), (0, Vec::new()));
     let nothing = self::document(&place, &["persist"]);
     assert_eq!(nothing["exit_code"], 3);
+}
+
+#[test]
+#[ignore = "started in namespaces by a test above"]
+fn an_image() {
+    let place = place();
+    fs::create_dir(place.join("image")).unwrap();
+    as_another_process("keeps", &place).wait().unwrap();
+    fs::remove_dir("/run/systemd/system").unwrap();
+    assert_eq!(document(&place, &["persist"])["exit_code"], 1, "no systemd");
+    let below = |root: &str| document(&place, &["persist", "--root", root]);
+
+    let image = fs::canonicalize(place.join("image")).unwrap();
+    let files = [SYSCTL, RULE].map(|path| format!("{}{path}", image.display()));
+    let persisted = below("image");
+    assert_eq!(persisted["exit_code"], 0, "{persisted:#}");
+    let named: Vec<&str> = list(&persisted)
+        .filter_map(|one| one["persisted_file"].as_str())
+        .collect();
+    assert_eq!(named, files);
+    assert_eq!(persisted["next_commands"], Value::Array(Vec::new()));
+    assert_eq!(
+        list(&persisted).next().unwrap()["undo"][0],
+        format!("rm {}", files[0])
+    );
+    assert!(!Path::new(SYSCTL).exists() && files.iter().all(|file| Path::new(file).is_file()));
+    assert_eq!(tune(&place, &["status"]), (0, states(["kept"; 4])));
+
+    let why = |root: &str| {
+        let refused = below(root);
+        let why = refused["error"]["why"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        (refused["exit_code"].as_i64().unwrap(), why)
+    };
+    assert_eq!(why("none"), (2, "No such file or directory".to_owned()));
+    assert_eq!(why(&files[0]), (2, "not a directory".to_owned()));
+    assert_eq!(below("/")["exit_code"], 1, "as without: no systemd");
+    fs::create_dir(place.join("read-only")).unwrap();
+    let mount = ["-t", "tmpfs", "-o", "ro", "none", "read-only"];
+    let mounted = Command::new("mount")
+        .args(mount)
+        .current_dir(&place)
+        .status();
+    assert!(mounted.unwrap().success());
+    let refused = below("read-only");
+    assert_eq!(refused["exit_code"], 1);
+    let reasons = list(&refused).map(|one| one["reason"].as_str().unwrap());
+    let reasons: Vec<&str> = reasons.collect();
+    assert_eq!(reasons.len(), 2);
+    for reason in reasons {
+        let is_clear = reason.contains("/read-only/etc/") && reason.contains("Read-only");
+        assert!(is_clear, "{reason}");
+    }
+
+    let restored = states(["restored"; 4]);
+    assert_eq!(tune(&place, &["restore", "--kept"]), (0, restored));
+    assert!(files.iter().all(|file| !Path::new(file).exists()));
 }
 
 #[test]
@@ -206,7 +270,11 @@ fn tune(place: &Path, words: &[&str]) -> (i64, Vec<String>) {
 
 fn document(place: &Path, words: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
-    command.arg("tune").args(words).arg("--json");
+    command
+        .arg("tune")
+        .args(words)
+        .arg("--json")
+        .current_dir(place);
     let ended = command.env("XDG_STATE_HOME", place).output().unwrap();
     let document: Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!(document["exit_code"], ended.status.code().unwrap());

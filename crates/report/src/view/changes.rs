@@ -43,8 +43,8 @@ fn what(change: &SettingChange) -> String {
         return format!("`{}`", change.after);
     };
     // A file's value is all of its text.
-    if change.knob.starts_with("file ") {
-        return change.knob.clone();
+    if let Some(file) = &change.persisted_file {
+        return format!("file {file}");
     }
     let of = change.interface.as_ref().map(|name| format!(" of {name}"));
     // Its values are a list.

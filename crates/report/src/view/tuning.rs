@@ -33,13 +33,23 @@ fn parts(output: &Output, tuning: &Tuning) -> Vec<Block> {
         part(untried(tuning), CandidateState::NotTried),
         Block::lines(
             "all that is kept, against the original configuration",
-            tuning.whole.iter().filter(|_| is_kept(tuning)).map(whole),
+            together(tuning).map(whole),
         ),
         Block::lines("left to you", tuning.by_hand.iter().flat_map(by_hand)),
         moved::short(output),
         Block::lines("", next(output)),
     ];
     blocks.into_iter().flatten().collect()
+}
+
+/// What is kept as a whole, where that is more than one change: the trial of one confirms it.
+fn together(tuning: &Tuning) -> impl Iterator<Item = &Comparison> {
+    let kept = tuning
+        .candidates
+        .iter()
+        .filter(|one| one.state == CandidateState::Kept);
+    let is_shown = is_kept(tuning) && kept.count() > 1;
+    tuning.whole.iter().filter(move |_| is_shown)
 }
 
 fn is_kept(tuning: &Tuning) -> bool {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate tune`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use linerate_knowledge::Consent;
 
@@ -27,7 +29,8 @@ use crate::cli::values::{self, compare};
   linerate tune restore
   linerate tune restore --force              also what another program changed since
   linerate tune restore --kept               also what was kept
-  linerate tune persist                      what was kept, also after a reboot")]
+  linerate tune persist                      what was kept, also after a reboot
+  linerate tune persist --root image         the same for an image, or to read the files first")]
 pub(in crate::cli) struct TuneArgs {
     #[command(subcommand)]
     pub(in crate::cli) action: Option<TuneAction>,
@@ -54,6 +57,9 @@ pub(in crate::cli) struct CampaignArgs {
     /// Write files that make permanent what is kept, as `linerate tune persist` does
     #[arg(long, conflicts_with_all = ["lab", "dry_run"])]
     pub(in crate::cli) persist: bool,
+    /// Write them below DIR, the root of an image, as `linerate tune persist --root` does
+    #[arg(long, value_name = "DIR", requires = "persist")]
+    pub(in crate::cli) root: Option<PathBuf>,
     /// Shorter check and fewer runs: --aa 2, --blocks 6, -t 1 and --settle 200ms, unless they are given
     #[arg(long)]
     pub(in crate::cli) quick: bool,
@@ -130,7 +136,13 @@ pub(in crate::cli) enum TuneAction {
     /// Writes a file for each setting that was kept and is still in force: for sysctl.d, a udev rule, a drop-in of a
     /// .link file or a systemd unit. Each is in the journal; `tune restore --kept` removes it. Where a file would have no
     /// effect, the reason is shown, and nothing is written.
+    ///
+    /// With --root the files are for the system below DIR: an image that is being built, or an empty directory, to read
+    /// them first. What that system has installed, enabled and configured decides, not what runs on this host.
     Persist {
+        /// Write the files below DIR, the root of an image, instead of /
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
         #[command(flatten)]
         document: DocumentFlags,
     },

@@ -17,6 +17,7 @@ use super::far::Reached;
 use super::measurement::{Again, Measurement};
 use super::mechanism::is_found;
 use super::permission::Permission;
+use super::persist::System;
 use super::reach::server_words;
 use super::rolled_back::RolledBackList;
 use super::stage::{Stage, Trouble};
@@ -51,6 +52,7 @@ fn carried_out(
         true => Some(persist::alone("linerate tune", "change settings")?),
         false => None,
     };
+    let system = System::below(args.root.as_deref())?;
     let server = server_words(&args.server.target, host);
     let mut reached = reached(args, session, host)?;
     let first = first_words(args, &server);
@@ -95,6 +97,7 @@ fn carried_out(
         measurements,
         measured: BTreeSet::new(),
         times,
+        system,
         seed: args.seed.unwrap_or_else(drawn_seed),
         tuning,
     };
@@ -207,6 +210,8 @@ struct Trials<'t, 'h> {
     /// Those whose noise is known.
     measured: BTreeSet<Measurement>,
     times: Times,
+    /// For which the files are that make permanent what is kept.
+    system: System,
     seed: u64,
     tuning: &'t mut Tuning,
 }
@@ -454,7 +459,7 @@ impl Trials<'_, '_> {
             output.next_commands = vec!["linerate tune persist".to_owned(), undo];
             return Ok(());
         }
-        let persisted = persist::persisted()?;
+        let persisted = persist::persisted(&self.system)?;
         output.changes.extend(persisted.changes);
         output.next_commands = persisted.activates;
         output.next_commands.push(undo);

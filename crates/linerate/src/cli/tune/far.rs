@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use linerate_change::remote::{Terms, Way};
-use linerate_change::{Confirming, Far, Hand, Key, Local, Memory, Place};
+use linerate_change::{Confirming, Far, Hand, Key, Local, Memory};
 use linerate_linux::management::Management;
 use linerate_linux::{host, nic};
 use linerate_model::failure::Failure;
@@ -187,7 +187,7 @@ fn carried(management: &Management) -> BTreeMap<(Role, String), String> {
 
 /// A change of this host is confirmed by this host: what it may cut is the link.
 fn has_carrier(key: &Key) -> Result<(), String> {
-    let Place::Interface { device, .. } = &key.place else {
+    let Some(device) = key.place.device() else {
         return Ok(());
     };
     let links = nic::list().map_err(|why| why.to_string())?;
@@ -289,7 +289,7 @@ mod tests {
         let lo = nic::link("lo").unwrap();
         let key = |index| Key {
             knob: "ethtool -G rx".to_owned(),
-            place: Place::Interface {
+            place: linerate_change::Place::Interface {
                 netns: 1,
                 device: linerate_change::Device {
                     name: "lo".to_owned(),

@@ -110,7 +110,7 @@ fn is_of_namespace(key: &Key) -> bool {
     match key.place {
         Place::Interface { .. } => true,
         Place::Namespace { .. } => key.knob.starts_with("sysctl net."),
-        Place::Host => false,
+        Place::Host | Place::Image { .. } => false,
     }
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate tune persist`: files that make permanent what was kept.
 
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use linerate_change::{
-    Exclusive, Files, Journal, Kept, Open, Place, Refusal, Surroundings, Taken, Written, persist,
+    Exclusive, Files, Kept, Open, Refusal, Surroundings, Taken, Written, persist,
 };
 use linerate_linux::setup;
 use linerate_model::date::Date;
@@ -12,7 +14,7 @@ use linerate_model::failure::Failure;
 use linerate_model::output::{ChangeState, SettingChange};
 
 use super::status::{self, change};
-use super::{journal, shown};
+use super::{journal, shown, texts};
 use crate::cli::args::DocumentFlags;
 use crate::exit::Exit;
 
@@ -26,19 +28,83 @@ pub(super) struct Persisted {
     pub(super) activates: Vec<String>,
 }
 
+/// The system that the files configure: this host, or an image, which another host will boot.
+pub(super) struct System(Option<String>);
+
+impl System {
+    /// That below a directory.
+    ///
+    /// # Errors
+    /// There is no such directory, or its name is not UTF-8.
+    pub(super) fn below(root: Option<&Path>) -> Result<Self, Failure> {
+        let Some(root) = root else {
+            return Ok(Self(None));
+        };
+        let what = || format!("write files below {}", root.display());
+        let found = fs::canonicalize(root).and_then(|path| match path.is_dir() {
+            true => Ok(path),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        });
+        let path = found.map_err(|why| {
+            let hint = "give the root directory of an image, or make an empty one: mkdir DIR";
+            Failure::usage(what(), why).hint(hint)
+        })?;
+        match path.to_str() {
+            Some("/") => Ok(Self(None)),
+            Some(path) => Ok(Self(Some(path.to_owned()))),
+            None => Err(Failure::usage(what(), "its name is not UTF-8")),
+        }
+    }
+
+    fn files(&self) -> Files {
+        match &self.0 {
+            Some(root) => Files::of_image(root),
+            None => Files::below(Path::new("/")),
+        }
+    }
+
+    /// As far as it decides what goes where.
+    fn surroundings(&self, kept: &[Kept]) -> Surroundings {
+        let here = around(kept);
+        match &self.0 {
+            Some(root) => here.of_image(Path::new(root)),
+            None => here,
+        }
+    }
+
+    /// Whether a change is a file of it.
+    fn has(&self, change: &SettingChange) -> bool {
+        let root = self.0.as_deref().unwrap_or_default();
+        let path = change.knob.strip_prefix("file ");
+        path.map(|path| format!("{root}{path}")) == change.persisted_file && path.is_some()
+    }
+
+    fn said(&self, refusal: &Refusal) -> String {
+        let below = self.0.as_ref().map(|root| format!(" below {root}"));
+        let by_hand = refusal.by_hand.iter().map(|line| format!("; {line}"));
+        format!(
+            "not made permanent{}: {}{}",
+            below.unwrap_or_default(),
+            refusal.why,
+            by_hand.collect::<String>()
+        )
+    }
+}
+
 /// Writes a file for each setting that was kept and is in force.
-pub(super) fn run(flags: DocumentFlags) -> Result<Exit, Failure> {
+pub(super) fn run(root: Option<&Path>, flags: DocumentFlags) -> Result<Exit, Failure> {
+    let system = System::below(root)?;
     let _alone = alone("linerate tune persist", "make changes permanent")?;
     let Persisted {
         changes,
         is_left,
         activates,
-    } = persisted()?;
+    } = persisted(&system)?;
     shown(changes, is_left, activates, flags)
 }
 
 /// The same, for a program that is alone already.
-pub(super) fn persisted() -> Result<Persisted, Failure> {
+pub(super) fn persisted(system: &System) -> Result<Persisted, Failure> {
     let settings = latest(status::kept()?);
     if settings.is_empty() {
         let why = "nothing that was kept in this boot is in force";
@@ -46,15 +112,17 @@ pub(super) fn persisted() -> Result<Persisted, Failure> {
     }
     let kept: Vec<Kept> = settings.iter().map(Kept::of).collect();
     let (mut refused, mut activates) = (Vec::new(), Vec::new());
-    for (open, ended) in settings.iter().zip(write(&kept)?) {
+    for (open, ended) in settings.iter().zip(write(&kept, system)?) {
         match ended {
             Ok(written) => activates.extend(written.into_iter().flat_map(|one| one.activates)),
-            Err(refusal) => refused.push(change(open, ChangeState::Kept, Some(said(&refusal)))),
+            Err(refusal) => {
+                refused.push(change(open, ChangeState::Kept, Some(system.said(&refusal))))
+            }
         }
     }
     let is_left = !refused.is_empty();
     let mut changes = status::status()?;
-    changes.retain(|one: &SettingChange| one.persisted_file.is_some());
+    changes.retain(|one| system.has(one));
     changes.extend(refused);
     Ok(Persisted {
         changes,
@@ -67,33 +135,21 @@ pub(super) fn persisted() -> Result<Persisted, Failure> {
 ///
 /// # Errors
 /// The journal cannot be written: then a file that was written is open in it.
-pub(in crate::cli) fn write(kept: &[Kept]) -> Result<Vec<Result<Vec<Written>, Refusal>>, Failure> {
-    let mut journal = journal()?;
-    let planned = persist(kept, &around(kept)).into_iter().zip(kept);
-    let each = planned.map(|(planned, kept)| match planned {
-        Ok(files) => one(&mut journal, kept, &files),
+fn write(kept: &[Kept], system: &System) -> Result<Vec<Result<Vec<Written>, Refusal>>, Failure> {
+    let (mut journal, mut files) = (journal()?, system.files());
+    let planned = persist(kept, &system.surroundings(kept)).into_iter();
+    let each = planned.zip(kept).map(|(planned, kept)| match planned {
+        Ok(planned) => linerate_change::write(&mut journal, &mut files, kept, &planned)
+            .map_err(|error| Failure::measuring("make changes permanent", error)),
         Err(refusal) => Ok(Err(refusal)),
     });
     each.collect()
 }
 
-fn one(
-    journal: &mut Journal,
-    kept: &Kept,
-    files: &[linerate_change::DropIn],
-) -> Result<Result<Vec<Written>, Refusal>, Failure> {
-    let mut etc = Files::below(Path::new("/"));
-    linerate_change::write(journal, &mut etc, kept, files)
-        .map_err(|error| Failure::measuring("make changes permanent", error))
-}
-
 /// This machine, as far as it decides what goes where.
 fn around(kept: &[Kept]) -> Surroundings {
-    let interface = |one: &Kept| match &one.key.place {
-        Place::Interface { device, .. } => Some(device.name.clone()),
-        Place::Host | Place::Namespace { .. } => None,
-    };
-    let interfaces: Vec<String> = kept.iter().filter_map(interface).collect();
+    let interfaces = kept.iter().filter_map(|one| texts::interface(&one.key));
+    let interfaces: Vec<String> = interfaces.collect();
     let programs = setup::programs().values.into_iter().map(|(name, _)| name);
     Surroundings {
         date: Date::at(linerate_linux::clock::wall_ns())
@@ -111,15 +167,6 @@ fn latest(all: Vec<Open>) -> Vec<Open> {
         latest.push(one);
     }
     latest
-}
-
-fn said(refusal: &Refusal) -> String {
-    let by_hand = refusal.by_hand.iter().map(|line| format!("; {line}"));
-    format!(
-        "not made permanent: {}{}",
-        refusal.why,
-        by_hand.collect::<String>()
-    )
 }
 
 fn unique(commands: Vec<String>) -> Vec<String> {

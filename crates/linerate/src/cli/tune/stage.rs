@@ -253,11 +253,12 @@ impl<'h> Stage<'h> {
             finding,
             ..
         } = self.candidates[candidate].clone();
+        let because = format!("{} {}", finding.rule, finding.title);
         let mut all = Vec::new();
         for one in wanted {
             let key = self.hand(host)?.key(&one.knob, one.interface.as_deref());
             let key = key.map_err(|why| Trouble::Impossible(why.to_string()))?;
-            match self.one(host, key, one.value, &finding.rule) {
+            match self.one(host, key, one.value, because.trim()) {
                 Ok(applied) => all.extend(applied),
                 Err(Trouble::Impossible(why)) => {
                     self.undo(all)?;

@@ -11,6 +11,7 @@ use linerate_model::failure::Failure;
 use linerate_model::output::{ChangeState, Role, SettingChange};
 
 use super::journal;
+use super::texts::interface;
 use crate::cli::session;
 
 /// What is not undone, and what was kept and is in force.
@@ -115,7 +116,7 @@ pub(super) fn contents(journal: &Journal) -> Result<Vec<Open>, Failure> {
 
 fn of_end(one: &Restored, boot: &str) -> SettingChange {
     let (state, reason) = match &one.end {
-        End::Undone if !one.open.key.is_volatile() && one.open.boot_id != boot => (
+        End::Undone if is_of_earlier_boot(&one.open, boot) => (
             ChangeState::Restored,
             Some("what it set stays in force until the next boot".to_owned()),
         ),
@@ -143,11 +144,12 @@ fn of_end(one: &Restored, boot: &str) -> SettingChange {
     change(&one.open, state, reason)
 }
 
+/// A file from which this host was configured when it was booted.
+fn is_of_earlier_boot(open: &Open, boot: &str) -> bool {
+    !open.key.is_volatile() && open.key.place == Place::Host && open.boot_id != boot
+}
+
 pub(super) fn change(open: &Open, state: ChangeState, reason: Option<String>) -> SettingChange {
-    let interface = match &open.key.place {
-        Place::Interface { device, .. } => Some(device.name.clone()),
-        Place::Host | Place::Namespace { .. } => None,
-    };
     let is_of_user = open.undo != Undo::Write;
     let commands = (!is_of_user).then(|| command(&open.key, &open.new));
     SettingChange {
@@ -155,7 +157,7 @@ pub(super) fn change(open: &Open, state: ChangeState, reason: Option<String>) ->
         id: open.change,
         started: Date::at(open.wall_ns).to_string(),
         knob: open.key.knob.clone(),
-        interface,
+        interface: interface(&open.key),
         before: (!is_of_user).then(|| open.old.clone()),
         after: open.new.clone(),
         effective: open.effective.clone(),
@@ -167,6 +169,6 @@ pub(super) fn change(open: &Open, state: ChangeState, reason: Option<String>) ->
         undo: vec![undo(open)],
         kept: open.kept,
         comparison: None,
-        persisted_file: open.key.knob.strip_prefix("file ").map(str::to_owned),
+        persisted_file: open.key.file(),
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a campaign says while it runs, and what its document has of each candidate.
 
-use linerate_change::{Key, Place, command};
+use linerate_change::{Key, command};
 use linerate_model::output::{
     Candidate, CandidateState, ChangeState, Comparison, Judgement, Output, Role, SettingChange,
     Tuning, TuningEnd,
@@ -199,10 +199,7 @@ fn change(applied: &Applied, of: &Candidate) -> SettingChange {
 }
 
 pub(super) fn interface(key: &Key) -> Option<String> {
-    match &key.place {
-        Place::Interface { device, .. } => Some(device.name.clone()),
-        Place::Host | Place::Namespace { .. } => None,
-    }
+    key.place.device().map(|device| device.name.clone())
 }
 
 /// Why all of a group is undone.
