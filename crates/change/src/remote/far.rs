@@ -11,7 +11,7 @@ use linerate_linux::signal::Interrupt;
 use linerate_model::failure::{Failure, printable};
 use linerate_model::setting::Setting;
 
-use super::message::{Answer, Answered, Ask, Asked, Greeting, Hello, PROTOCOL};
+use super::message::{Answer, Answered, Ask, Asked, Greeting, Hello, MOST, PROTOCOL};
 use super::process::Process;
 use super::settings::joined;
 use super::way::Way;
@@ -250,6 +250,17 @@ impl Hand for Far {
         }
     }
 
+    /// Nothing from an agent that does not answer this.
+    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
+        if !self.hello.capabilities.iter().any(|can| can == MOST) {
+            return Ok(None);
+        }
+        match self.ask(Ask::Most { key: key.clone() })? {
+            Answer::Most(most) if most.as_deref().is_none_or(is_bound) => Ok(most),
+            other => Err(other.unexpected()),
+        }
+    }
+
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {
         self.make(change, None)
     }
@@ -348,6 +359,12 @@ fn judged(hello: Hello) -> Result<Hello, Absent> {
             hello.version, hello.protocol
         ))),
     }
+}
+
+/// Numbers, or a mask of processors: it becomes a part of commands that people copy.
+fn is_bound(most: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_hexdigit() || byte == b',' || byte == b' ';
+    !most.is_empty() && most.bytes().all(fits)
 }
 
 fn instead(said: &str) -> Absent {

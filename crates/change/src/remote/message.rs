@@ -13,6 +13,9 @@ use crate::restore::End;
 /// Version of these messages.
 pub const PROTOCOL: u32 = 1;
 
+/// A capability: [`Ask::Most`] is answered. An agent that does not announce it would end at that request.
+pub(crate) const MOST: &str = "most";
+
 /// The agent's first line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Greeting {
@@ -72,6 +75,11 @@ pub enum Ask {
         /// The setting.
         key: Key,
     },
+    /// The largest value that is worth trying: [`MOST`].
+    Most {
+        /// The setting.
+        key: Key,
+    },
     /// A change.
     Apply {
         /// The setting, its value, and why.
@@ -120,6 +128,8 @@ pub(crate) enum Answer {
     Failed(Refusal),
     Key(Key),
     Value(String),
+    /// Nothing where no driver, memory or processor bounds it.
+    Most(Option<String>),
     Applied {
         change: u64,
         old: String,

@@ -56,7 +56,7 @@ fn hello(journal: &Journal, management: &Management) -> Hello {
         uid: host::effective_user(),
         management: management.interfaces(),
         left: left.iter().filter(|one| !one.owner.is_alive()).count(),
-        capabilities: Vec::new(),
+        ..Hello::default()
     }
 }
 
