@@ -98,6 +98,8 @@ words! {
         Latency = "latency",
         /// Less work for the processors.
         Cpu = "cpu",
+        /// More hosts or connections are reached; one that is reached becomes no faster.
+        Reach = "reach",
     }
 }
 

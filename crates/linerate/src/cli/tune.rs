@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate tune`: the changes of settings in the journal, and how they are undone or made permanent.
 
+mod aim;
 mod campaign;
 mod candidate;
 mod explore;
@@ -16,6 +17,7 @@ mod set;
 mod stage;
 mod status;
 mod texts;
+mod time;
 mod trial;
 
 use std::collections::BTreeMap;

@@ -18,7 +18,7 @@ use super::permission::Permission;
 use super::reach::server_words;
 use super::stage::{Stage, Trouble};
 use super::trial::{Asked, Gave, failure};
-use super::{explore, find, hands, persist, texts};
+use super::{explore, find, hands, persist, texts, time};
 use crate::cli::ab::drawn_seed;
 use crate::cli::args::CampaignArgs;
 use crate::cli::session::Session;
@@ -58,6 +58,9 @@ fn carried_out(
     let candidates = found.all.iter().zip(&measurements).zip(1..);
     tuning.candidates = candidates.map(texts::untried).collect();
     session.console.say(&texts::found(&check, tuning));
+    if let Some(time) = time::announcement(args, &measurements) {
+        session.console.say(&time);
+    }
     if found.all.is_empty() {
         tuning.why = ceiling(&check);
         tuning.ended = match tuning.why {

@@ -4,22 +4,20 @@
 use std::io;
 
 use linerate_change::{Hand, Key, Place, Wanted, command};
-use linerate_knowledge::{Goal, Knobs, Risk, Tunable, tunables};
-use linerate_model::output::{Finding, Limit, Output, Role};
+use linerate_knowledge::{Knobs, Tunable};
+use linerate_model::output::{Finding, Output, Role};
 
+use super::aim::Aims;
 use super::candidate::{Proposal, Proposals};
 use super::stage::Hands;
 
-/// Adds what no finding proposes: of each tunable the value most worth trying, where the host has it and another one.
+/// Adds what no finding proposes: of each tunable that can improve the check's figures the value most worth trying, where the
+/// host has it and another one.
 pub(super) fn add(found: &mut Proposals, hands: &mut Hands<'_>, check: &Output) {
-    let hosts: Vec<Role> = hands.keys().copied().collect();
-    for host in hosts {
-        let Some(hand) = hands.get_mut(&host) else {
-            continue;
-        };
-        let interfaces = interfaces(check, host);
-        for tunable in tunables().iter().filter(|one| matters(one)) {
-            let all = proposals(hand.as_mut(), host, tunable, &interfaces, check);
+    for (tunable, finding) in Aims::of(check).tunables() {
+        for (host, hand) in hands.iter_mut() {
+            let interfaces = interfaces(check, *host);
+            let all = proposals(hand.as_mut(), *host, (tunable, &finding), &interfaces);
             let is_new = |one: &Proposal| !found.all.iter().any(|known| is_same(known, one));
             // Several names of one tunable are the same setting for all that it does.
             let new = all.into_iter().find(is_new);
@@ -39,12 +37,6 @@ fn is_same(one: &Proposal, other: &Proposal) -> bool {
     one.host == other.host && settings(one) == settings(other)
 }
 
-/// More throughput or less loss, at once.
-fn matters(tunable: &Tunable) -> bool {
-    let goals = [Goal::Throughput, Goal::Loss];
-    tunable.risk != Risk::Reboot && tunable.goals.iter().any(|goal| goals.contains(goal))
-}
-
 /// The interfaces that carried the tests.
 fn interfaces(check: &Output, host: Role) -> Vec<String> {
     let of_host = check.hosts.iter().filter(|one| one.role == host);
@@ -55,9 +47,8 @@ fn interfaces(check: &Output, host: Role) -> Vec<String> {
 fn proposals(
     hand: &mut dyn Hand,
     host: Role,
-    tunable: &Tunable,
+    (tunable, finding): (&Tunable, &Finding),
     interfaces: &[String],
-    check: &Output,
 ) -> Vec<Proposal> {
     let mut all = Vec::new();
     // What has a number in its name (a queue, an interrupt) is proposed by findings, which know which.
@@ -72,7 +63,7 @@ fn proposals(
             let one = value(hand, tunable, knob, interface).ok().flatten();
             all.extend(one.map(|(key, value)| Proposal {
                 host,
-                finding: about(tunable, check),
+                finding: finding.clone(),
                 line: command(&key, &value),
                 wanted: vec![Wanted {
                     knob: knob.to_owned(),
@@ -112,22 +103,4 @@ fn value(
     let most = hand.most(&key).ok().flatten();
     let mut values = tunable.values(&now, most.as_deref()).into_iter();
     Ok(values.find(|value| *value != now).map(|value| (key, value)))
-}
-
-/// No finding: the tests of the direction that reaches less.
-fn about(tunable: &Tunable, check: &Output) -> Finding {
-    let open = check.verdicts.iter().filter(|one| one.limit != Limit::Link);
-    let slowest = open.min_by(|one, other| {
-        let rate = |of: &linerate_model::output::Verdict| of.achieved_bits_per_second;
-        rate(one).total_cmp(&rate(other))
-    });
-    let of_direction = |test: &&linerate_model::output::Test| {
-        slowest.is_none_or(|verdict| verdict.direction == test.direction)
-    };
-    let tests = check.tests.iter().filter(of_direction);
-    Finding {
-        title: tunable.means.clone(),
-        test_ids: tests.map(|test| test.id.clone()).collect(),
-        ..Finding::default()
-    }
 }
