@@ -32,6 +32,8 @@ pub struct Tunable {
     pub risk: Risk,
     /// What else has the same setting.
     pub scope: Scope,
+    /// Which end of a transfer it speeds up; nothing for both.
+    pub side: Option<Side>,
     /// What it can improve.
     pub goals: Vec<Goal>,
     /// Settings that the kernel may change with it.
@@ -84,6 +86,16 @@ words! {
         Namespace = "namespace",
         /// One for each interface.
         Interface = "interface",
+    }
+}
+
+words! {
+    /// An end of a transfer.
+    Side {
+        /// The one that sends the data.
+        Sender = "sender",
+        /// The one that receives them.
+        Receiver = "receiver",
     }
 }
 

@@ -361,9 +361,9 @@ fn judged(hello: Hello) -> Result<Hello, Absent> {
     }
 }
 
-/// Numbers, or a mask of processors: it becomes a part of commands that people copy.
+/// Numbers, a mask of processors, on or off: it becomes a part of commands that people copy.
 fn is_bound(most: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_hexdigit() || byte == b',' || byte == b' ';
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b',' || byte == b' ';
     !most.is_empty() && most.bytes().all(fits)
 }
 

@@ -191,6 +191,9 @@ fn every_request(change: &Change) -> Vec<Ask> {
         Ask::Read {
             key: change.key.clone(),
         },
+        Ask::Most {
+            key: change.key.clone(),
+        },
         apply(None),
         apply(Some(1000)),
         Ask::Confirm { change: number },
@@ -215,6 +218,7 @@ fn number_of(ask: &Ask) -> usize {
         Ask::Keep { .. } => 7,
         Ask::Settings => 8,
         Ask::Management { .. } => 9,
+        Ask::Most { .. } => 10,
     }
 }
 

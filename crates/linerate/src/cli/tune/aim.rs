@@ -3,8 +3,33 @@
 
 use std::cmp::Reverse;
 
-use linerate_knowledge::{Goal, Knobs, Risk, Tunable, tunables};
-use linerate_model::output::{Explains, Finding, Limit, Output, Protocol, Test, Verdict};
+use linerate_knowledge::{Goal, Knobs, Risk, Side, Tunable, tunables};
+use linerate_model::output::{
+    Direction, Explains, Finding, Limit, Output, Protocol, Role, Test, Verdict,
+};
+
+/// A tunable by which something can be reached.
+#[derive(Debug)]
+pub(super) struct Aim {
+    pub(super) tunable: &'static Tunable,
+    /// The tests that it is to improve.
+    pub(super) finding: Finding,
+    directions: Vec<Direction>,
+}
+
+impl Aim {
+    /// Whether it can help on this host: its side of the transfer is there.
+    pub(super) fn is_of(&self, host: Role) -> bool {
+        let is_sender =
+            |direction: &Direction| (host == Role::Local) == (*direction == Direction::Up);
+        let mut all = self.directions.iter();
+        match self.tunable.side {
+            None => true,
+            Some(Side::Sender) => all.any(is_sender),
+            Some(Side::Receiver) => all.any(|direction| !is_sender(direction)),
+        }
+    }
+}
 
 /// What can become better.
 #[derive(Debug, Default)]
@@ -25,8 +50,10 @@ impl<'c> Aims<'c> {
         let is_open = slowest.is_some() || check.verdicts.is_empty();
         let of_direction =
             |test: &&Test| slowest.is_none_or(|verdict| verdict.direction == test.direction);
-        let rate = check.tests.iter().filter(of_direction);
         let lost = |test: &&Test| test.lost_packets.is_some_and(|lost| lost > 0);
+        // Datagrams that all arrive have the rate that was requested.
+        let can_increase = |test: &&Test| test.protocol == Protocol::Tcp || lost(test);
+        let rate = check.tests.iter().filter(of_direction).filter(can_increase);
         Self {
             rate: rate.filter(|_| is_open).collect(),
             loss: check.tests.iter().filter(lost).collect(),
@@ -37,11 +64,10 @@ impl<'c> Aims<'c> {
 
     /// The tunables by which something can be reached, each with what it is to improve: what interrupts nothing first, then
     /// what helps most against the limit, then what changes least besides.
-    pub(super) fn tunables(&self) -> Vec<(&'static Tunable, Finding)> {
+    pub(super) fn tunables(&self) -> Vec<Aim> {
         let all = tunables().iter().filter(|one| one.risk != Risk::Reboot);
-        let of = |one: &'static Tunable| Some((one, self.about(one)?));
-        let mut all: Vec<_> = all.filter_map(of).collect();
-        all.sort_by_key(|(one, _)| {
+        let mut all: Vec<_> = all.filter_map(|one| self.aim(one)).collect();
+        all.sort_by_key(|Aim { tunable: one, .. }| {
             let helps = self.first.is_some_and(|goal| one.goals.contains(&goal));
             (one.risk, Reverse(helps), Reverse(one.scope))
         });
@@ -49,7 +75,7 @@ impl<'c> Aims<'c> {
     }
 
     /// The tests that a tunable is to improve; nothing where it improves none of them.
-    fn about(&self, tunable: &Tunable) -> Option<Finding> {
+    fn aim(&self, tunable: &'static Tunable) -> Option<Aim> {
         let has = |goal| tunable.goals.contains(&goal);
         let tests = match () {
             () if !self.concerns(tunable) => return None,
@@ -60,7 +86,7 @@ impl<'c> Aims<'c> {
             () => return None,
         };
         let lost = tests.iter().filter_map(|test| test.lost_packets).sum();
-        Some(Finding {
+        let finding = Finding {
             title: tunable.means.clone(),
             test_ids: tests.iter().map(|test| test.id.clone()).collect(),
             explains: Explains {
@@ -68,23 +94,31 @@ impl<'c> Aims<'c> {
                 ..Explains::default()
             },
             ..Finding::default()
+        };
+        Some(Aim {
+            tunable,
+            finding,
+            directions: tests.iter().map(|test| test.direction).collect(),
         })
     }
 
     /// A setting of TCP does nothing for datagrams, nor the other way round.
     fn concerns(&self, tunable: &Tunable) -> bool {
-        let of = |prefix| {
-            let mut names = tunable.knobs.iter().map(Knobs::text);
-            names.all(|name| name.starts_with(prefix))
-        };
-        let settings = [
-            ("sysctl net.ipv4.tcp_", Protocol::Tcp),
-            ("sysctl net.ipv4.udp_", Protocol::Udp),
-        ];
-        let mut needed = settings.iter().filter(|(prefix, _)| of(*prefix));
+        let name = tunable.knobs.first().map_or("", Knobs::text);
+        let mut needed = PROTOCOLS
+            .iter()
+            .filter(|(start, _)| name.starts_with(start));
         needed.all(|(_, protocol)| self.protocols.contains(protocol))
     }
 }
+
+/// TCP sizes its buffers by `tcp_rmem` and `tcp_wmem`.
+const PROTOCOLS: [(&str, Protocol); 4] = [
+    ("sysctl net.ipv4.tcp_", Protocol::Tcp),
+    ("sysctl net.ipv4.udp_", Protocol::Udp),
+    ("sysctl net.core.rmem_", Protocol::Udp),
+    ("sysctl net.core.wmem_", Protocol::Udp),
+];
 
 /// The direction that reaches least, of those that are not at line rate.
 fn slowest(verdicts: &[Verdict]) -> Option<&Verdict> {
@@ -137,7 +171,7 @@ mod tests {
 
     fn listed(check: &Output) -> Vec<&'static str> {
         let all = Aims::of(check).tunables();
-        all.iter().map(|(one, _)| one.knobs[0].text()).collect()
+        all.iter().map(|one| one.tunable.knobs[0].text()).collect()
     }
 
     fn has(check: &Output, knob: &str) -> bool {
@@ -157,6 +191,8 @@ mod tests {
         assert!(!has(&lossy, "somaxconn") && !has(&lossy, "gc_thresh1"));
         let full = check(vec![test(Protocol::Tcp, None, Some(0))], &[Limit::Link]);
         assert_eq!(listed(&full), [""; 0]);
+        let clean = check(vec![test(Protocol::Udp, Some(0), None)], &[]);
+        assert_eq!(listed(&clean), [""; 0]);
     }
 
     #[test]
@@ -164,10 +200,8 @@ mod tests {
         let lossy = check(vec![test(Protocol::Udp, Some(7), None)], &[Limit::Link]);
         let all = Aims::of(&lossy).tunables();
         assert!(!all.is_empty());
-        let decides = all
-            .iter()
-            .all(|(_, of)| of.explains.lost_packets == Some(7));
-        assert!(decides);
+        let decides = |one: &Aim| one.finding.explains.lost_packets == Some(7);
+        assert!(all.iter().all(decides));
     }
 
     #[test]
@@ -176,8 +210,7 @@ mod tests {
         let risks = |limit| {
             let check = check(tests(), &[limit]);
             let all = Aims::of(&check).tunables();
-            let of = |(one, _): &(&'static Tunable, Finding)| one.risk;
-            all.iter().map(of).collect::<Vec<_>>()
+            all.iter().map(|one| one.tunable.risk).collect::<Vec<_>>()
         };
         let by_risk = risks(Limit::Unknown);
         assert!(by_risk.is_sorted() && by_risk.contains(&Risk::Blip));
@@ -187,6 +220,23 @@ mod tests {
     }
 
     fn tunables_first(check: &Output) -> &'static Tunable {
-        Aims::of(check).tunables()[0].0
+        Aims::of(check).tunables()[0].tunable
+    }
+
+    #[test]
+    fn each_end_has_the_tunables_of_its_side() {
+        let check = check(vec![test(Protocol::Tcp, None, None)], &[Limit::Unknown]);
+        let all = Aims::of(&check).tunables();
+        for (knob, hosts) in [
+            ("sysctl net.ipv4.tcp_rmem", [false, true]),
+            ("sysctl net.ipv4.tcp_wmem", [true, false]),
+            ("sysfs threaded", [true, true]),
+        ] {
+            let one = all.iter().find(|one| one.tunable.is_of(knob)).unwrap();
+            assert_eq!(
+                [Role::Local, Role::Remote].map(|host| one.is_of(host)),
+                hosts
+            );
+        }
     }
 }

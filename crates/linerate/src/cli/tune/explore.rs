@@ -5,19 +5,19 @@ use std::io;
 
 use linerate_change::{Hand, Key, Place, Wanted, command};
 use linerate_knowledge::{Knobs, Tunable};
-use linerate_model::output::{Finding, Output, Role};
+use linerate_model::output::{Output, Role};
 
-use super::aim::Aims;
+use super::aim::{Aim, Aims};
 use super::candidate::{Proposal, Proposals};
 use super::stage::Hands;
 
 /// Adds what no finding proposes: of each tunable that can improve the check's figures the value most worth trying, where the
 /// host has it and another one.
 pub(super) fn add(found: &mut Proposals, hands: &mut Hands<'_>, check: &Output) {
-    for (tunable, finding) in Aims::of(check).tunables() {
-        for (host, hand) in hands.iter_mut() {
+    for aim in Aims::of(check).tunables() {
+        for (host, hand) in hands.iter_mut().filter(|(host, _)| aim.is_of(**host)) {
             let interfaces = interfaces(check, *host);
-            let all = proposals(hand.as_mut(), *host, (tunable, &finding), &interfaces);
+            let all = proposals(hand.as_mut(), *host, &aim, &interfaces);
             let is_new = |one: &Proposal| !found.all.iter().any(|known| is_same(known, one));
             // Several names of one tunable are the same setting for all that it does.
             let new = all.into_iter().find(is_new);
@@ -44,13 +44,8 @@ fn interfaces(check: &Output, host: Role) -> Vec<String> {
     all.map(|one| one.name.clone()).collect()
 }
 
-fn proposals(
-    hand: &mut dyn Hand,
-    host: Role,
-    (tunable, finding): (&Tunable, &Finding),
-    interfaces: &[String],
-) -> Vec<Proposal> {
-    let mut all = Vec::new();
+fn proposals(hand: &mut dyn Hand, host: Role, aim: &Aim, interfaces: &[String]) -> Vec<Proposal> {
+    let (mut all, tunable) = (Vec::new(), aim.tunable);
     // What has a number in its name (a queue, an interrupt) is proposed by findings, which know which.
     let named = tunable.knobs.iter().map(Knobs::text);
     for knob in named.filter(|name| is_whole(name)) {
@@ -63,7 +58,7 @@ fn proposals(
             let one = value(hand, tunable, knob, interface).ok().flatten();
             all.extend(one.map(|(key, value)| Proposal {
                 host,
-                finding: finding.clone(),
+                finding: aim.finding.clone(),
                 line: command(&key, &value),
                 wanted: vec![Wanted {
                     knob: knob.to_owned(),
@@ -101,6 +96,10 @@ fn value(
     let now = hand.read(&key)?;
     // One that cannot be read leaves the bounds of the table.
     let most = hand.most(&key).ok().flatten();
+    // A feature that the driver does not let be switched.
+    if most.as_ref() == Some(&now) && now.parse::<u64>().is_err() {
+        return Ok(None);
+    }
     let mut values = tunable.values(&now, most.as_deref()).into_iter();
     Ok(values.find(|value| *value != now).map(|value| (key, value)))
 }
