@@ -20,8 +20,9 @@ pub(super) fn add(found: &mut Proposals, hands: &mut Hands<'_>, check: &Output) 
             let all = proposals(hand.as_mut(), *host, &aim, &interfaces);
             let is_new = |one: &Proposal| !found.all.iter().any(|known| is_same(known, one));
             // Several names of one tunable are the same setting for all that it does.
-            let new = all.into_iter().find(is_new);
-            found.all.extend(new);
+            if all.iter().all(is_new) {
+                found.all.extend(all.into_iter().next());
+            }
         }
     }
 }
@@ -102,4 +103,154 @@ fn value(
     }
     let mut values = tunable.values(&now, most.as_deref()).into_iter();
     Ok(values.find(|value| *value != now).map(|value| (key, value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_change::{Change, Device, End, Outcome};
+    use linerate_model::output::{Host, Interface, Protocol, Test};
+
+    /// Settings as a driver has them: value, and largest or only value.
+    struct Driver(&'static [(&'static str, &'static str, Option<&'static str>)]);
+
+    impl Driver {
+        fn of(&self, knob: &str) -> io::Result<(String, Option<String>)> {
+            let mut all = self.0.iter();
+            let found = all.find(|(name, ..)| *name == knob);
+            let (_, now, most) = found.ok_or(io::ErrorKind::NotFound)?;
+            Ok(((*now).to_owned(), most.map(str::to_owned)))
+        }
+    }
+
+    impl Hand for Driver {
+        fn key(&mut self, knob: &str, interface: Option<&str>) -> io::Result<Key> {
+            let device = |name: &str| Device {
+                name: name.to_owned(),
+                index: 2,
+                permanent_address: None,
+                bus: None,
+            };
+            let place = interface.map_or(Place::Host, |name| Place::Interface {
+                netns: 1,
+                device: device(name),
+            });
+            let knob = knob.to_owned();
+            Ok(Key { knob, place })
+        }
+
+        fn read(&mut self, key: &Key) -> io::Result<String> {
+            Ok(self.of(&key.knob)?.0)
+        }
+
+        fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
+            Ok(self.of(&key.knob)?.1)
+        }
+
+        fn apply(&mut self, _change: Change) -> io::Result<Outcome> {
+            Ok(Outcome::InForce)
+        }
+
+        fn undo(&mut self, _change: u64) -> io::Result<End> {
+            Ok(End::Undone)
+        }
+
+        fn keep(&mut self, _change: u64) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is tried at the receiver of TCP that sends again.
+    fn listed(driver: Driver, found: &mut Proposals) -> Vec<String> {
+        let interface = Interface {
+            name: "eth0".to_owned(),
+            ..Interface::default()
+        };
+        let check = Output {
+            hosts: vec![Host {
+                role: Role::Remote,
+                interfaces: vec![interface],
+                ..Host::default()
+            }],
+            tests: vec![Test {
+                protocol: Protocol::Tcp,
+                retransmits: Some(9),
+                ..Test::default()
+            }],
+            ..Output::new("tcp", "0.0.0")
+        };
+        let hand: Box<dyn Hand + Send> = Box::new(driver);
+        add(found, &mut [(Role::Remote, hand)].into(), &check);
+        found.all.iter().map(|one| one.line.clone()).collect()
+    }
+
+    #[test]
+    fn each_driver_has_what_it_can_change_and_the_link_is_interrupted_last() {
+        let e1000e = Driver(&[
+            ("ethtool -G rx", "256", Some("4096")),
+            ("ethtool -C rx-usecs", "3", None),
+            ("ethtool -K generic-receive-offload", "on", None),
+            ("ethtool -K receive-hashing", "on", None),
+            ("ethtool -K rx-checksumming", "off", None),
+            (
+                "sysctl net.ipv4.tcp_rmem",
+                "4096 131072 6291456",
+                Some("8388608"),
+            ),
+            (
+                "sysctl net.ipv4.tcp_wmem",
+                "4096 16384 4194304",
+                Some("8388608"),
+            ),
+        ]);
+        let mut found = Proposals::default();
+        assert_eq!(
+            listed(e1000e, &mut found),
+            [
+                "ethtool -C eth0 rx-usecs 50",
+                "ethtool -K eth0 rx-checksumming on",
+                "sysctl -w net.ipv4.tcp_rmem='4096 131072 8388608'",
+                "ethtool -G eth0 rx 4096",
+            ]
+        );
+        assert_eq!(found.all[3].risk, "blip");
+        let virtio = Driver(&[
+            ("ethtool -G rx", "256", Some("256")),
+            ("ethtool -L combined", "1", Some("2")),
+            ("ethtool -K generic-receive-offload", "off", None),
+            ("ethtool -K rx-gro", "off", None),
+            // The host has none of it.
+            ("ethtool -K receive-hashing", "off", Some("off")),
+        ]);
+        assert_eq!(
+            listed(virtio, &mut Proposals::default()),
+            [
+                "ethtool -K eth0 generic-receive-offload on",
+                "ethtool -L eth0 combined 2",
+            ]
+        );
+        let veth = Driver(&[("ethtool -K rx-gro-hw", "off", Some("off"))]);
+        assert_eq!(listed(veth, &mut Proposals::default()), [""; 0]);
+    }
+
+    /// By whatever name.
+    #[test]
+    fn what_a_finding_proposes_is_not_proposed_again() {
+        let gro = Driver(&[
+            ("ethtool -K generic-receive-offload", "off", None),
+            ("ethtool -K rx-gro", "off", None),
+        ]);
+        let line = "ethtool -K eth0 generic-receive-offload on";
+        let mut found = Proposals {
+            all: vec![Proposal {
+                host: Role::Remote,
+                finding: linerate_model::output::Finding::default(),
+                line: line.to_owned(),
+                wanted: linerate_change::parse(line).unwrap(),
+                risk: "live".to_owned(),
+            }],
+            by_hand: Vec::new(),
+        };
+        assert_eq!(listed(gro, &mut found).len(), 1);
+    }
 }
