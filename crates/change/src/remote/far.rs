@@ -219,7 +219,7 @@ impl Far {
             let left = end.saturating_duration_since(Instant::now());
             let line = match self.answers.recv_timeout(left) {
                 Ok(line) => line.map_err(|TooLong| invalid("its answer is too long"))?,
-                Err(RecvTimeoutError::Timeout) => return Err(late()),
+                Err(RecvTimeoutError::Timeout) => return Err(late(self.terms.silence)),
                 Err(RecvTimeoutError::Disconnected) => return Err(closed()),
             };
             let unexpected = |_| invalid(format!("unexpected answer: \"{}\"", shown(&line)));
@@ -426,11 +426,12 @@ fn closed() -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionAborted, why)
 }
 
-fn late() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::TimedOut,
-        "the other host does not answer in time",
-    )
+fn late(silence: Duration) -> io::Error {
+    let why = format!(
+        "the other host does not answer in time; its agent undoes what was changed there after {} s of silence",
+        silence.as_secs()
+    );
+    io::Error::new(io::ErrorKind::TimedOut, why)
 }
 
 fn invalid(why: impl Into<String>) -> io::Error {

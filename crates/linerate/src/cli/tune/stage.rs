@@ -146,14 +146,15 @@ impl<'h> Stage<'h> {
         if end.is_err() && one.host == Role::Remote {
             self.hands.remove(&one.host);
         }
-        match unrestored(&end?) {
-            None => Ok(()),
-            Some(why) => {
-                let why = format!("{}: {why}", one.key);
-                self.left.push(why.clone());
-                Err(Trouble::Lost(why))
-            }
-        }
+        let why = match end {
+            Ok(end) => unrestored(&end),
+            Err(lost) => Some(lost.to_string()),
+        };
+        why.map_or(Ok(()), |why| {
+            let why = format!("{}: {why}", one.key);
+            self.left.push(why.clone());
+            Err(Trouble::Lost(why))
+        })
     }
 
     /// All settings of one candidate, or none.

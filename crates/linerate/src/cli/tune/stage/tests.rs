@@ -199,9 +199,10 @@ fn what_was_changed_here_is_undone_although_the_other_host_is_lost() {
     stage.bring(&[0, 1, 2]).unwrap();
     assert_eq!(values(&settings), "1 0");
     match stage.bring(&[]) {
-        Err(Trouble::Lost(why)) => assert_eq!(why, "the connection is lost"),
+        Err(Trouble::Lost(why)) => assert_eq!(why, "b: the connection is lost"),
         other => panic!("{other:?}"),
     }
     assert_eq!(values(&settings), "0 0");
+    assert_eq!(stage.left(), ["b: the connection is lost"]);
     assert!(stage.pile.is_empty());
 }
