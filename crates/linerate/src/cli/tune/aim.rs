@@ -18,6 +18,12 @@ pub(super) struct Aim {
 }
 
 impl Aim {
+    /// Whether its names are those of one setting: a feature, and the groups that it is in.
+    pub(super) fn has_aliases(&self) -> bool {
+        let mut names = self.tunable.knobs.iter().map(Knobs::text);
+        names.all(|name| name.starts_with("ethtool -K "))
+    }
+
     /// Whether it can help on this host: its side of the transfer is there.
     pub(super) fn is_of(&self, host: Role) -> bool {
         let is_sender =

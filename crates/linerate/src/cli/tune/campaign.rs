@@ -104,8 +104,8 @@ fn reached<'h>(
 /// What may be tried; the rest is left to a person.
 fn proposals(args: &CampaignArgs, reached: &mut Reached<'_>, check: &Output) -> Proposals {
     let mut found = Proposals::of(check);
-    if args.explore {
-        explore::add(&mut found, &mut reached.hands, check);
+    if let Some(word) = &args.explore {
+        explore::add(&mut found, &mut reached.hands, check, word);
     }
     let permission = Permission {
         consents: &args.consent,

@@ -12,16 +12,21 @@ use super::candidate::{Proposal, Proposals};
 use super::stage::Hands;
 
 /// Adds what no finding proposes: of each tunable that can improve the check's figures the value most worth trying, where the
-/// host has it and another one.
-pub(super) fn add(found: &mut Proposals, hands: &mut Hands<'_>, check: &Output) {
+/// host has it and another one. Only settings whose name contains `word`.
+pub(super) fn add(found: &mut Proposals, hands: &mut Hands<'_>, check: &Output, word: &str) {
     for aim in Aims::of(check).tunables() {
         for (host, hand) in hands.iter_mut().filter(|(host, _)| aim.is_of(**host)) {
             let interfaces = interfaces(check, *host);
-            let all = proposals(hand.as_mut(), *host, &aim, &interfaces);
+            let mut all = proposals(hand.as_mut(), *host, &aim, &interfaces);
+            all.retain(|one| one.wanted.iter().any(|setting| setting.knob.contains(word)));
             let is_new = |one: &Proposal| !found.all.iter().any(|known| is_same(known, one));
-            // Several names of one tunable are the same setting for all that it does.
-            if all.iter().all(is_new) {
-                found.all.extend(all.into_iter().next());
+            match aim.has_aliases() {
+                true if !all.iter().all(is_new) => {}
+                true => found.all.extend(all.into_iter().next()),
+                false => {
+                    let new: Vec<Proposal> = all.into_iter().filter(is_new).collect();
+                    found.all.extend(new);
+                }
             }
         }
     }
@@ -180,7 +185,7 @@ mod tests {
             ..Output::new("tcp", "0.0.0")
         };
         let hand: Box<dyn Hand + Send> = Box::new(driver);
-        add(found, &mut [(Role::Remote, hand)].into(), &check);
+        add(found, &mut [(Role::Remote, hand)].into(), &check, "");
         found.all.iter().map(|one| one.line.clone()).collect()
     }
 
