@@ -116,7 +116,7 @@ fn an_explored_campaign_of_a_healthy_lab_comes_to_its_end_and_keeps_nothing() {
         let all = tuning["candidates"].as_array().cloned().unwrap_or_default();
         let ended = tuning["ended"].as_str().unwrap_or_default();
         let is_tried = |one: &Value| one["state"] == "reverted" && !one["comparison"].is_null();
-        let is_explored = |one: &Value| one["because"] == "" && one["risk"] == "live";
+        let is_explored = |one: &Value| one["because"].as_str().is_none_or(str::is_empty);
         let mut explored = all.iter().filter(|one| is_explored(one)).peekable();
         ["nothing-better", "inconclusive"].contains(&ended)
             && explored.peek().is_some()
