@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! An sshd of the distribution in a private network namespace, which has the settings that the tests change.
 
+use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -44,15 +45,8 @@ impl FarSide {
     pub(super) fn in_lab(name: &str, faults: &str, script: &str) -> Option<Self> {
         let place = prepared(name)?;
         let child = lab(&place, faults, script);
-        let mut inside = None;
-        until("sshd runs in the lab", || {
-            inside = process(|words| {
-                words.first().is_some_and(|word| word == SSHD)
-                    && words.contains(&format!("{}/server", place.display()))
-            });
-            inside.is_some()
-        });
-        let inside = inside?;
+        let token = format!("{}/token", place.display());
+        let inside = awaited("the server runs in the lab", &["serve", &token]);
         Some(Self {
             place,
             child,
@@ -67,12 +61,7 @@ impl FarSide {
 
     /// A process whose command line has these words.
     pub(super) fn process(&self, has: &[&str]) -> u32 {
-        let mut found = None;
-        until("the process runs", || {
-            found = process(|words| has.iter().all(|one| words.iter().any(|word| word == one)));
-            found.is_some()
-        });
-        found.unwrap_or_default()
+        awaited("the process runs", has)
     }
 
     /// A file of this test.
@@ -227,8 +216,18 @@ fn words(id: u32) -> Vec<String> {
         .collect()
 }
 
-fn process(is_it: impl Fn(&[String]) -> bool) -> Option<u32> {
-    processes().find(|id| is_it(&words(*id)))
+/// The process whose command line has these words, as soon as there is one.
+fn awaited(what: &str, has: &[&str]) -> u32 {
+    let is_it = |id: &u32| {
+        let words = words(*id);
+        has.iter().all(|one| words.iter().any(|word| word == one))
+    };
+    let found = Cell::new(None);
+    until(what, || {
+        found.set(processes().find(is_it));
+        found.get().is_some()
+    });
+    found.get().unwrap_or_default()
 }
 
 fn is_allowed() -> bool {
