@@ -21,7 +21,7 @@ const ATTEMPTS: usize = 3;
 #[test]
 fn a_campaign_keeps_what_is_proven_on_the_far_host_and_it_is_undone_there() {
     let script = format!(
-        "{TUNE} --json --blocks 6 -- tcp -t 300ms >tune.json
+        "{TUNE} --json --blocks 6 -- tcp -t 500ms >tune.json
          ssh far cat {FILE} >kept
          ssh far linerate tune status --json >status.json
          ssh far linerate tune restore --kept --json >restore.json
@@ -43,10 +43,9 @@ fn a_campaign_keeps_what_is_proven_on_the_far_host_and_it_is_undone_there() {
             "{tuned:#}\n{}",
             side.log()
         );
-        assert_eq!(
-            (&first["because"], &first["host"]),
-            (&"S05".into(), &"remote".into())
-        );
+        let because = first["because"].as_str().unwrap_or_default();
+        assert!(because.starts_with("S05"), "{first:#}");
+        assert_eq!(first["host"], "remote");
         assert_eq!(first["state"], "kept");
         assert_eq!(first["confirmation"]["verdict"], "better");
         assert_eq!(first["finding_gone"], true, "{first:#}");
@@ -86,18 +85,12 @@ fn a_campaign_whose_path_is_cut_leaves_nothing_on_the_far_host() {
 /// A campaign whose connection dies after some of its runs.
 fn dies(name: &str, die: fn(&FarSide)) {
     let script = format!(
-        "{TUNE} --blocks 50 -- tcp -t 300ms >said 2>&1; echo $? >code
+        "{TUNE} --blocks 50 -- tcp -t 500ms >said 2>&1; echo $? >code
          until [ -e over ]; do sleep 0.1; done"
     );
-    let Some(mut side) = FarSide::in_lab(name, FAULTS, &script) else {
+    let Some(mut side) = tried(name, &script) else {
         return;
     };
-    let runs = side.file("run/trials/trial-1/runs");
-    let is_tried = |side: &FarSide| {
-        let done = fs::read_dir(&runs).map_or(0, Iterator::count);
-        done > 4 && side.value(FILE) != SMALL
-    };
-    await_that(&side, "a change is tried", is_tried);
     die(&side);
     await_that(&side, "it is restored", |side| side.value(FILE) == SMALL);
     side.expect_nothing_open();
@@ -111,6 +104,26 @@ fn dies(name: &str, die: fn(&FarSide)) {
     assert_eq!(text(&side, "code").trim(), "3", "{said}");
     fs::write(side.file("over"), "").unwrap();
     await_end(&mut side);
+}
+
+/// A campaign that tries a change now. Where a busy machine hides the finding, it has ended: then another one.
+fn tried(name: &str, script: &str) -> Option<FarSide> {
+    for _ in 0..ATTEMPTS {
+        let side = FarSide::in_lab(name, FAULTS, script)?;
+        let runs = side.file("run/trials/trial-1/runs");
+        let is_tried = |side: &FarSide| {
+            let done = fs::read_dir(&runs).map_or(0, Iterator::count);
+            done > 4 && side.value(FILE) != SMALL
+        };
+        let has_ended = |side: &FarSide| side.file("code").exists();
+        await_that(&side, "a change is tried", |side| {
+            is_tried(side) || has_ended(side)
+        });
+        if !has_ended(&side) {
+            return Some(side);
+        }
+    }
+    panic!("no campaign tried a change");
 }
 
 fn await_end(side: &mut FarSide) {
