@@ -69,7 +69,7 @@ impl<'c> Aims<'c> {
     }
 
     /// The tunables by which something can be reached, each with what it is to improve: what interrupts nothing first, then
-    /// what helps most against the limit, then what changes least besides.
+    /// what helps most against the limit, then settings of the interface, of the namespace, of the machine.
     pub(super) fn tunables(&self) -> Vec<Aim> {
         let all = tunables().iter().filter(|one| one.risk != Risk::Reboot);
         let mut all: Vec<_> = all.filter_map(|one| self.aim(one)).collect();
