@@ -25,7 +25,8 @@ pub trait Hand {
     /// It cannot be read here.
     fn read(&mut self, key: &Key) -> io::Result<String>;
 
-    /// The largest value that is worth trying, where the driver, the memory or the processors say one.
+    /// The largest value that is worth trying, where the driver, the memory or the processors say one; of a feature that the
+    /// driver does not let be switched, its value.
     ///
     /// # Errors
     /// It cannot be read here.

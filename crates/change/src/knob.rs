@@ -152,7 +152,8 @@ impl<'a> Knob<'a> {
         }
     }
 
-    /// The largest value that is worth trying, where the driver, the memory or the processors say one.
+    /// The largest value that is worth trying, where the driver, the memory or the processors say one; of a feature that cannot
+    /// be switched, its value.
     pub(crate) fn most(self, kernel: &dyn Kernel, interface: &str) -> io::Result<Option<String>> {
         match self {
             Self::Parameters(of, names) => {
@@ -162,6 +163,7 @@ impl<'a> Knob<'a> {
                 let least = |most: &str| processors_at_most(most, processors.and_then(Result::ok));
                 Ok(most.as_deref().map(least))
             }
+            Self::Feature(name) => feature::fixed(&*kernel.card(interface)?, name),
             Self::Sysctl(name) => bounds::of_sysctl(kernel, name),
             Self::File(name) if name.ends_with("_cpus") => bounds::all_processors(kernel).map(Some),
             Self::Interrupt(_) => {

@@ -20,6 +20,6 @@ mod way;
 
 pub use attend::{Ending, Seat, attend};
 pub use far::{Far, Terms};
-pub use message::{Ask, GUARDS, Greeting, Hello, PROTOCOL};
+pub use message::{Ask, Greeting, Hello, PROTOCOL};
 pub use settings::settings;
 pub use way::Way;

@@ -69,8 +69,8 @@ pub use symptom::{
 };
 pub use table::{Counter, Driver, Field};
 pub use tunable::{
-    Consent, Fields, Goal, Knobs, NotOn, Risk, Scope, Tunable, check_tunables, parse_tunables,
-    tunable_of, tunables,
+    Consent, Fields, Goal, Knobs, NotOn, Risk, Scope, Side, Tunable, check_tunables,
+    parse_tunables, tunable_of, tunables,
 };
 pub use vocabulary::{Shared, Spoken, shared_with, spoken_in};
 pub use words::{Counts, Group, Reset, Stage, Unit, Width};

@@ -32,6 +32,8 @@ pub struct Tunable {
     pub risk: Risk,
     /// What else has the same setting.
     pub scope: Scope,
+    /// Which end of a transfer it speeds up; nothing for both.
+    pub side: Option<Side>,
     /// What it can improve.
     pub goals: Vec<Goal>,
     /// Settings that the kernel may change with it.
@@ -88,6 +90,16 @@ words! {
 }
 
 words! {
+    /// An end of a transfer.
+    Side {
+        /// The one that sends the data.
+        Sender = "sender",
+        /// The one that receives them.
+        Receiver = "receiver",
+    }
+}
+
+words! {
     /// What can become better.
     Goal {
         /// More bits or packets per second.
@@ -98,6 +110,8 @@ words! {
         Latency = "latency",
         /// Less work for the processors.
         Cpu = "cpu",
+        /// More hosts or connections are reached; one that is reached becomes no faster.
+        Reach = "reach",
     }
 }
 

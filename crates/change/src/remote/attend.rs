@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use linerate_model::setting::Setting;
 use serde::Serialize;
 
-use super::message::{Answer, Answered, Ask, Asked, Greeting, Hello};
+use super::message::{Answer, Answered, Ask, Asked, GUARDS, Greeting, Hello, MOST};
 use super::settings::parts;
 use crate::apply::Outcome;
 use crate::entry::{Change, Undo};
@@ -20,7 +20,7 @@ use crate::restore::End;
 
 /// What the agent knows of its host.
 pub struct Seat<'a> {
-    /// Who it is.
+    /// Who it is; what the agent can do is filled in.
     pub hello: Hello,
     /// All settings that can be read.
     pub settings: &'a dyn Fn() -> Vec<Setting>,
@@ -69,9 +69,11 @@ pub fn attend(
         looked: Instant::now(),
         alarm: None,
     };
-    let why = match agent.send(&Greeting {
-        hello: seat.hello.clone(),
-    }) {
+    let hello = Hello {
+        capabilities: [GUARDS, MOST].map(str::to_owned).to_vec(),
+        ..seat.hello.clone()
+    };
+    let why = match agent.send(&Greeting { hello }) {
         true => agent.answer_all(&asked),
         false => GONE,
     };
@@ -164,6 +166,7 @@ impl<H: Provisional> Agent<'_, H> {
                 Answer::Key(self.hand.key(&knob, interface.as_deref())?)
             }
             Ask::Read { key } => Answer::Value(self.hand.read(&key)?),
+            Ask::Most { key } => Answer::Most(self.hand.most(&key)?),
             Ask::Apply {
                 change,
                 confirm_within_ms,

@@ -11,7 +11,7 @@ use linerate_linux::signal::Interrupt;
 use linerate_model::failure::{Failure, printable};
 use linerate_model::setting::Setting;
 
-use super::message::{Answer, Answered, Ask, Asked, GUARDS, Greeting, Hello, PROTOCOL};
+use super::message::{Answer, Answered, Ask, Asked, GUARDS, Greeting, Hello, MOST, PROTOCOL};
 use super::process::Process;
 use super::settings::joined;
 use super::way::Way;
@@ -165,9 +165,9 @@ impl Far {
     }
 
     /// An older agent ends at a request that it does not know.
-    fn is_guarded(&self) -> bool {
+    fn can(&self, capability: &str) -> bool {
         let mut all = self.hello.capabilities.iter();
-        all.any(|one| one == GUARDS)
+        all.any(|one| one == capability)
     }
 
     fn make(&mut self, change: Change, within: Option<Duration>) -> io::Result<Outcome> {
@@ -225,7 +225,7 @@ impl Far {
             let left = end.saturating_duration_since(Instant::now());
             let line = match self.answers.recv_timeout(left) {
                 Ok(line) => line.map_err(|TooLong| invalid("its answer is too long"))?,
-                Err(RecvTimeoutError::Timeout) => return Err(late()),
+                Err(RecvTimeoutError::Timeout) => return Err(late(self.terms.silence)),
                 Err(RecvTimeoutError::Disconnected) => return Err(closed()),
             };
             let unexpected = |_| invalid(format!("unexpected answer: \"{}\"", shown(&line)));
@@ -256,6 +256,17 @@ impl Hand for Far {
         }
     }
 
+    /// Nothing from an agent that does not answer this.
+    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
+        if !self.can(MOST) {
+            return Ok(None);
+        }
+        match self.ask(Ask::Most { key: key.clone() })? {
+            Answer::Most(most) if most.as_deref().is_none_or(is_bound) => Ok(most),
+            other => Err(other.unexpected()),
+        }
+    }
+
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {
         self.make(change, None)
     }
@@ -270,14 +281,14 @@ impl Hand for Far {
 
     fn watch(&mut self, interfaces: &[String]) -> io::Result<()> {
         let interfaces = interfaces.to_vec();
-        match self.is_guarded() {
+        match self.can(GUARDS) {
             true => self.done(Ask::Watch { interfaces }),
             false => Ok(()),
         }
     }
 
     fn alarm(&mut self) -> io::Result<Option<String>> {
-        if !self.is_guarded() {
+        if !self.can(GUARDS) {
             return Ok(None);
         }
         match self.ask(Ask::Alarm)? {
@@ -374,6 +385,12 @@ fn judged(hello: Hello) -> Result<Hello, Absent> {
     }
 }
 
+/// Numbers, a mask of processors, on or off: it becomes a part of commands that people copy.
+fn is_bound(most: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b',' || byte == b' ';
+    !most.is_empty() && most.bytes().all(fits)
+}
+
 fn instead(said: &str) -> Absent {
     Absent::Because(format!("unexpected answer: \"{}\"", shown(said)))
 }
@@ -433,11 +450,12 @@ fn closed() -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionAborted, why)
 }
 
-fn late() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::TimedOut,
-        "the other host does not answer in time",
-    )
+fn late(silence: Duration) -> io::Error {
+    let why = format!(
+        "the other host does not answer in time; its agent undoes what was changed there after {} s of silence",
+        silence.as_secs()
+    );
+    io::Error::new(io::ErrorKind::TimedOut, why)
 }
 
 fn invalid(why: impl Into<String>) -> io::Error {

@@ -15,7 +15,10 @@ pub const PROTOCOL: u32 = 1;
 
 /// In [`Hello::capabilities`] of an agent that watches its host while a change is open, and answers [`Ask::Watch`] and
 /// [`Ask::Alarm`].
-pub const GUARDS: &str = "guards";
+pub(crate) const GUARDS: &str = "guards";
+
+/// A capability: [`Ask::Most`] is answered. An agent that does not announce it would end at that request.
+pub(crate) const MOST: &str = "most";
 
 /// The agent's first line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +79,11 @@ pub enum Ask {
         /// The setting.
         key: Key,
     },
+    /// The largest value that is worth trying: [`MOST`].
+    Most {
+        /// The setting.
+        key: Key,
+    },
     /// A change.
     Apply {
         /// The setting, its value, and why.
@@ -131,6 +139,8 @@ pub(crate) enum Answer {
     Failed(Refusal),
     Key(Key),
     Value(String),
+    /// Nothing where no driver, memory or processor bounds it.
+    Most(Option<String>),
     Applied {
         change: u64,
         old: String,

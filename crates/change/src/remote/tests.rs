@@ -2,7 +2,7 @@
 //! Both ends over pipes, a model of a host, and far ends that are none.
 
 use std::collections::BTreeMap;
-use std::io::{self, PipeReader, PipeWriter, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use linerate_model::setting::Setting;
 
-use super::message::{Answer, Answered, Asked, Refusal};
+use super::message::{Answer, Answered, Asked, GUARDS, Refusal};
 use super::*;
 use crate::apply::Outcome;
 use crate::entry::{Change, Device, Key, Place, Undo};
@@ -70,6 +70,13 @@ impl Hand for Model {
 
     fn read(&mut self, key: &Key) -> io::Result<String> {
         Ok(self.value(&key.knob))
+    }
+
+    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
+        match key.knob.as_str() {
+            "unreadable" => Err(io::ErrorKind::PermissionDenied.into()),
+            knob => Ok((knob == "ring").then(|| "4096 512".to_owned())),
+        }
     }
 
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {
@@ -519,7 +526,7 @@ fn an_agent_that_has_no_guards_is_not_asked() {
         .unwrap();
         answers.write_all((greeting + &done).as_bytes()).unwrap();
         let mut asked = String::new();
-        io::Read::read_to_string(&mut requests, &mut asked).unwrap();
+        Read::read_to_string(&mut requests, &mut asked).unwrap();
         asked.lines().count()
     });
     let mut far = Far::over(input, output, Terms::default()).unwrap();
@@ -530,3 +537,67 @@ fn an_agent_that_has_no_guards_is_not_asked() {
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);
+
+fn key(knob: &str) -> Key {
+    Key {
+        knob: knob.to_owned(),
+        place: Place::Host,
+    }
+}
+
+#[test]
+fn the_largest_value_of_a_far_host_is_known_here() {
+    let (agent, mut far) = Agent::far();
+    assert_eq!(far.most(&key("ring")).unwrap().as_deref(), Some("4096 512"));
+    assert_eq!(far.most(&key("a")).unwrap(), None);
+    let why = far.most(&key("unreadable")).unwrap_err();
+    assert_eq!(why.kind(), io::ErrorKind::PermissionDenied);
+    assert_eq!(far.read(&key("a")).unwrap(), "old", "it answers as before");
+    drop(far);
+    agent.ended();
+}
+
+/// It would take the request for the end of the connection.
+#[test]
+fn an_agent_that_does_not_announce_largest_values_is_not_asked_for_one() {
+    let (input, mut requests) = io::pipe().unwrap();
+    let (mut answers, output) = io::pipe().unwrap();
+    let says = [greeted(hello()), answered(1, Answer::Done)].concat();
+    requests.write_all(&says).unwrap();
+    let mut far = Far::over(input, output, Terms::default()).unwrap();
+    assert_eq!(far.most(&key("ring")).unwrap(), None);
+    drop(far);
+    let mut asked = String::new();
+    answers.read_to_string(&mut asked).unwrap();
+    assert!(
+        asked.contains("begin") && !asked.contains("most"),
+        "{asked}"
+    );
+}
+
+#[test]
+fn a_largest_value_that_is_no_number_is_refused() {
+    let can = Hello {
+        capabilities: vec!["most".to_owned()],
+        ..hello()
+    };
+    let begin = [greeted(can), answered(1, Answer::Done)].concat();
+    let most = |text: &str| Answer::Most(Some(text.to_owned()));
+    for (answer, is_taken) in [
+        (most("4096"), true),
+        (most("ff,ffffffff"), true),
+        (most("4096'; reboot; '"), false),
+        (most("\u{1b}[2J"), false),
+        (most(""), false),
+        (Answer::Value("4096".to_owned()), false),
+        (Answer::Undone, false),
+    ] {
+        let says = [begin.clone(), answered(2, answer.clone())].concat();
+        let mut far = hostile(&says, Terms::default()).unwrap();
+        let most = far.most(&key("ring"));
+        assert_eq!(most.is_ok(), is_taken, "{answer:?}: {most:?}");
+        if let Err(why) = most {
+            assert_eq!(why.to_string(), "unexpected answer");
+        }
+    }
+}

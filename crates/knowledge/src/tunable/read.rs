@@ -2,7 +2,7 @@
 //! The reader of `knowledge/tunables/*.toml`.
 
 use super::values::Attempt;
-use super::{Consent, Fields, Goal, Knobs, NotOn, Risk, Scope, Tunable};
+use super::{Consent, Fields, Goal, Knobs, NotOn, Risk, Scope, Side, Tunable};
 use crate::keys::{self, Word};
 use crate::mistake::{Mistake, Mistakes};
 use crate::sign::sourced;
@@ -63,6 +63,8 @@ fn understood(raw: &RawTunable, mistakes: &mut Mistakes<'_>) -> Option<Tunable> 
     well_formed(raw, at, mistakes);
     let risk = mistakes.word("risk", &raw.risk, Risk::of_word, Risk::WORDS);
     let scope = mistakes.word("scope", &raw.scope, Scope::of_word, Scope::WORDS);
+    let side = raw.side.as_ref();
+    let side = side.map(|word| mistakes.word("side", word, Side::of_word, Side::WORDS));
     let goals = raw
         .goals
         .iter()
@@ -86,6 +88,7 @@ fn understood(raw: &RawTunable, mistakes: &mut Mistakes<'_>) -> Option<Tunable> 
         raise_only: raw.raise_only,
         risk: risk?,
         scope: scope?,
+        side: side.flatten(),
         goals: goals?,
         coupled: raw.coupled.clone(),
         not_on: raw.not_on.iter().map(RawNotOn::owned).collect(),
@@ -174,6 +177,7 @@ toml_table! {
         raise_only: bool = or_default,
         risk: Word = need,
         scope: Word = need,
+        side: Option<Word> = or_default,
         goals: Vec<Word> = or_default,
         coupled: Vec<String> = or_default,
         not_on: Vec<RawNotOn> = or_default,

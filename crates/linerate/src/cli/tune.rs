@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate tune`: the changes of settings in the journal, and how they are undone or made permanent.
 
+mod aim;
 mod campaign;
 mod candidate;
 mod explore;

@@ -191,6 +191,9 @@ fn every_request(change: &Change) -> Vec<Ask> {
         Ask::Read {
             key: change.key.clone(),
         },
+        Ask::Most {
+            key: change.key.clone(),
+        },
         apply(None),
         apply(Some(1000)),
         Ask::Confirm { change: number },
@@ -221,6 +224,7 @@ fn number_of(ask: &Ask) -> usize {
         Ask::Management { .. } => 9,
         Ask::Watch { .. } => 10,
         Ask::Alarm => 11,
+        Ask::Most { .. } => 12,
     }
 }
 

@@ -108,4 +108,28 @@ fn a_healthy_lab_keeps_nothing() {
     });
 }
 
+/// A setting that does nothing on a path that reorders nothing.
+#[test]
+fn an_explored_campaign_of_a_healthy_lab_comes_to_its_end_and_keeps_nothing() {
+    let words = "--explore=tcp_max_reordering --aa 0 --blocks 6 --settle 0 -- tcp -t 300ms";
+    until(words, |tuning| {
+        let all = tuning["candidates"].as_array().cloned().unwrap_or_default();
+        let ended = tuning["ended"].as_str().unwrap_or_default();
+        let is_tried = |one: &Value| one["state"] == "reverted" && !one["comparison"].is_null();
+        let is_explored = |one: &Value| one["because"].as_str().is_none_or(str::is_empty);
+        let mut explored = all.iter().filter(|one| is_explored(one)).peekable();
+        ["nothing-better", "inconclusive"].contains(&ended)
+            && explored.peek().is_some()
+            && explored.all(is_tried)
+    });
+}
+
+#[test]
+fn datagrams_that_all_arrive_leave_nothing_to_explore() {
+    until("--explore -- udp -b 5M -t 300ms", |tuning| {
+        let all = tuning["candidates"].as_array().map_or(0, Vec::len);
+        tuning["ended"] == "nothing-to-try" && all == 0
+    });
+}
+
 const ATTEMPTS: usize = 4;

@@ -2,6 +2,7 @@
 //! The settings of a host behind a real sshd, with keys made for the test: what is changed there is undone there, however
 //! the connection ends, and each way in which there is none is explained.
 
+mod campaign;
 mod far_side;
 
 use std::time::Duration;

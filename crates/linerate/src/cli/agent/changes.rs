@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use linerate_change::remote::{GUARDS, Hello, PROTOCOL, Seat, settings};
+use linerate_change::remote::{Hello, PROTOCOL, Seat, settings};
 use linerate_change::{
     Ending, Guarded, Host, Journal, Local, Warded, Watch, attend as answer, open, stand,
 };
@@ -71,7 +71,7 @@ fn hello(journal: &Journal, management: &Management) -> Hello {
         uid: host::effective_user(),
         management: management.interfaces(),
         left: left.iter().filter(|one| !one.owner.is_alive()).count(),
-        capabilities: vec![GUARDS.to_owned()],
+        ..Hello::default()
     }
 }
 

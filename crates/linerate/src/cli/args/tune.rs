@@ -45,12 +45,13 @@ pub(in crate::cli) struct CampaignArgs {
     /// Show what would be tried, and change nothing
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
-    /// Try also what no finding proposes: the tunables for throughput and loss that the hosts have
-    #[arg(long)]
-    pub(in crate::cli) explore: bool,
     /// Try also what harmed a host in an earlier campaign and was rolled back
     #[arg(long)]
     pub(in crate::cli) retry: bool,
+    /// Try also what no finding proposes: the tunables for throughput and loss that the hosts have; with WORD only those
+    /// whose name contains it, such as rmem or 'ethtool -K'
+    #[arg(long, value_name = "WORD", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(in crate::cli) explore: Option<String>,
     /// Allow a change with consequences beyond this host's speed: pause, mtu, addresses, firewall or power (repeatable)
     #[arg(long, value_name = "WHAT", value_parser = consent)]
     pub(in crate::cli) consent: Vec<Consent>,

@@ -137,8 +137,8 @@ fn proposals(
     check: &Output,
 ) -> Proposals {
     let mut found = Proposals::of(check);
-    if args.explore {
-        explore::add(&mut found, &mut reached.hands, check);
+    if let Some(word) = &args.explore {
+        explore::add(&mut found, &mut reached.hands, check, word);
     }
     let permission = Permission {
         consents: &args.consent,

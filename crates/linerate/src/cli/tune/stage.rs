@@ -221,28 +221,39 @@ impl<'h> Stage<'h> {
         Ok(())
     }
 
+    /// All of it, even if one cannot be undone: the first such is the error.
     fn undo_down_to(&mut self, height: usize) -> Result<(), Trouble> {
+        let mut ended = Ok(());
         while self.pile.len() > height {
             let Some((_, applied)) = self.pile.pop() else {
                 break;
             };
-            self.undo(applied)?;
-        }
-        Ok(())
-    }
-
-    /// All of it, even if one cannot be undone: the first such is the error.
-    fn undo(&mut self, applied: Vec<Applied>) -> Result<(), Trouble> {
-        let mut ended = Ok(());
-        for one in applied.iter().rev() {
-            let end = self.hand(one.host)?.undo(one.number)?;
-            if let Some(why) = unrestored(&end) {
-                let why = format!("{}: {why}", one.key);
-                self.left.push(why.clone());
-                ended = ended.and(Err(Trouble::Lost(why)));
-            }
+            ended = ended.and(self.undo(applied));
         }
         ended
+    }
+
+    fn undo(&mut self, applied: Vec<Applied>) -> Result<(), Trouble> {
+        let each = applied.iter().rev().map(|one| self.undo_one(one));
+        let all: Vec<Result<(), Trouble>> = each.collect();
+        all.into_iter().collect()
+    }
+
+    /// A far host that is lost is let go: its agent undoes what is open there, and nothing waits for it once more.
+    fn undo_one(&mut self, one: &Applied) -> Result<(), Trouble> {
+        let end = self.hand(one.host)?.undo(one.number);
+        if end.is_err() && one.host == Role::Remote {
+            self.hands.remove(&one.host);
+        }
+        let why = match end {
+            Ok(end) => unrestored(&end),
+            Err(lost) => Some(lost.to_string()),
+        };
+        why.map_or(Ok(()), |why| {
+            let why = format!("{}: {why}", one.key);
+            self.left.push(why.clone());
+            Err(Trouble::Lost(why))
+        })
     }
 
     /// All settings of one candidate, or none.

@@ -67,11 +67,24 @@ impl Gave {
         self.comparison.as_ref().is_some_and(better) && self.harm().is_none()
     }
 
-    /// What became worse, and was not expected to.
+    /// What became worse, and speaks against the change.
     pub(super) fn harm(&self) -> Option<&Guard> {
-        let mut guards = self.comparison.iter().flat_map(|one| &one.guards);
-        guards.find(|guard| guard.worse && !self.tradeoffs.contains(&guard.metric))
+        let one = self.comparison.as_ref()?;
+        let speaks_against = |guard: &&Guard| {
+            let is_expected = self.tradeoffs.contains(&guard.metric);
+            guard.worse && !is_expected && !is_queueing(guard, one)
+        };
+        one.guards.iter().find(speaks_against)
     }
+}
+
+/// A path that was not full has no queue; once it is, packets wait. A round-trip time that rises by no larger factor than the
+/// rate is that.
+fn is_queueing(guard: &Guard, one: &Comparison) -> bool {
+    let is_time = guard.metric.starts_with("rtt");
+    let is_rate = one.metric == "throughput";
+    let [waits, gains] = [guard.ratio, one.ratio].map(|ratio| ratio.unwrap_or_default());
+    is_time && is_rate && waits <= gains
 }
 
 impl Asked<'_> {
@@ -222,3 +235,36 @@ pub(super) fn failure(trouble: Trouble) -> Failure {
 }
 
 const RESTORE: &str = "linerate tune restore";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gave(metric: &str, gain: f64, tradeoffs: &[&str]) -> Gave {
+        let guard = Guard {
+            metric: metric.to_owned(),
+            ratio: Some(3.0),
+            worse: true,
+            ..Guard::default()
+        };
+        Gave {
+            comparison: Some(Comparison {
+                metric: "throughput".to_owned(),
+                ratio: Some(gain),
+                verdict: Judgement::Better,
+                guards: vec![guard],
+                ..Comparison::default()
+            }),
+            tradeoffs: tradeoffs.iter().map(|one| (*one).to_owned()).collect(),
+            ..Gave::default()
+        }
+    }
+
+    #[test]
+    fn a_queue_of_a_fuller_path_is_no_harm() {
+        assert!(gave("rtt-p99", 4.0, &[]).is_better());
+        assert!(!gave("rtt-p99", 1.1, &[]).is_better());
+        assert!(gave("rtt-p99", 1.1, &["rtt-p99"]).is_better());
+        assert!(!gave("loss", 4.0, &["rtt-p99"]).is_better());
+    }
+}

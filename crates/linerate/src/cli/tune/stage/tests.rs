@@ -201,3 +201,55 @@ fn what_harms_the_host_is_undone_at_once_with_all_that_is_in_force() {
         ("0 0", true)
     );
 }
+
+/// A far host that no longer answers keeps nothing here in force.
+#[test]
+fn what_was_changed_here_is_undone_although_the_other_host_is_lost() {
+    struct Lost(Made, u32);
+
+    impl Hand for Lost {
+        fn key(&mut self, knob: &str, interface: Option<&str>) -> io::Result<Key> {
+            self.0.key(knob, interface)
+        }
+
+        fn read(&mut self, key: &Key) -> io::Result<String> {
+            self.0.read(key)
+        }
+
+        fn apply(&mut self, change: Change) -> io::Result<Outcome> {
+            self.0.apply(change)
+        }
+
+        fn undo(&mut self, _change: u64) -> io::Result<End> {
+            self.1 += 1;
+            assert_eq!(self.1, 1, "nothing waits for it once more");
+            Err(io::Error::other("the connection is lost"))
+        }
+
+        fn keep(&mut self, _change: u64) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let far = |knob| Proposal {
+        host: Role::Remote,
+        ..proposal(&[(knob, "1")])
+    };
+    let here = proposal(&[("a", "1")]);
+    let (settings, mut stage) = stage(vec![here, far("a"), far("b")]);
+    let there = ["a", "b"].map(|knob| (knob.to_owned(), "0".to_owned()));
+    let made = Made {
+        settings: Arc::new(Mutex::new(there.into())),
+        begun: Vec::new(),
+        harmful: "9",
+    };
+    stage.hands.insert(Role::Remote, Box::new(Lost(made, 0)));
+    stage.bring(&[0, 1, 2]).unwrap();
+    assert_eq!(values(&settings), "1 0");
+    match stage.bring(&[]) {
+        Err(Trouble::Lost(why)) => assert_eq!(why, "b: the connection is lost"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(values(&settings), "0 0");
+    assert_eq!(stage.left(), ["b: the connection is lost"]);
+    assert!(stage.pile.is_empty());
+}

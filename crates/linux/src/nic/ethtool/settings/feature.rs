@@ -32,6 +32,18 @@ pub fn read(card: &dyn Card, name: &str) -> io::Result<String> {
     })
 }
 
+/// The value of a feature that the driver does not let be switched; nothing if it can be.
+///
+/// # Errors
+/// As [`read`].
+pub fn fixed(card: &dyn Card, name: &str) -> io::Result<Option<String>> {
+    let (bits, _) = known(card, name)?;
+    let is_on = bits.iter().any(|bit| bit.is_on);
+    let value = if is_on { "on" } else { "off" };
+    let is_fixed = bits.iter().all(|bit| bit.is_fixed);
+    Ok(is_fixed.then(|| value.to_owned()))
+}
+
 /// Switches a feature, or each of a group that can be switched; `on without NAME…` switches those off.
 ///
 /// # Errors
@@ -116,8 +128,10 @@ mod tests {
         assert!(read(&loopback, "generic-receive-offload").is_ok());
         let missing = read(&loopback, "gro-of-gro").unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        assert_eq!(fixed(&loopback, "loopback").unwrap().as_deref(), Some("on"));
+        assert_eq!(fixed(&loopback, "generic-receive-offload").unwrap(), None);
         // Always on there.
-        let fixed = write(&loopback, "loopback", "off").unwrap_err();
-        assert_eq!(fixed.raw_os_error(), Some(libc::EOPNOTSUPP));
+        let refused = write(&loopback, "loopback", "off").unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(libc::EOPNOTSUPP));
     }
 }
