@@ -5,6 +5,7 @@
 //!
 //! What other work on this machine causes is printed, and is no mistake. Not a test: it takes some ten minutes.
 
+mod campaigns;
 mod cases;
 
 use std::fs;
@@ -21,6 +22,9 @@ use cases::{ALONE, Case, OF_THIS_MACHINE, PAIRS, of_faults};
 
 /// Runs every case whose faults are asked for, and prints its row. Whether all were right.
 pub(crate) fn run(words: &[&str]) -> Outcome {
+    if let Some((&"--tune", rest)) = words.split_first() {
+        return campaigns::run(rest);
+    }
     let options = Options::parse(words)?;
     let program = binary(&options)?;
     let cases: Vec<Case> = ALONE

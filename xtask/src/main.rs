@@ -67,6 +67,7 @@ usage: cargo xtask dist [--check] [--packages] [--reproducible] [TARGET...]   st
        cargo xtask soak [--rounds N] [LINE...]  healthy labs again and again: none may have a finding
        cargo xtask soak --server [--minutes N]  clients that come, go, lie and die: the server holds at the end what it held
        cargo xtask faults [FAULT...]            check over each fault of the lab and over pairs: what was set, what was named
+       cargo xtask faults --tune [FAULT...]     campaigns of tune over faults whose remedy the lab owns, and over healthy and noisy labs
        cargo xtask machines [--short] [--write] [NIC...]  real drivers under QEMU: what is read, measured and named (root)
        cargo xtask machines --small [--write] [MACHINE...]  little memory, no clock, nothing to write to, an old kernel
        cargo xtask machines --causes [--cause NAME]... [NIC...]  known causes set up there: which finding comes first

@@ -73,6 +73,12 @@ const TRUTHS: &[Truth] = &[
     truth("qdisc-limit", &["own-queue-drops"], OF_A_SHORT_QUEUE),
     truth("nft-drop", &["packet-filter-drops"], &[]),
     truth("mtu", &["mtu-mismatch"], &[]),
+    truth(
+        "threaded-napi",
+        &["threaded-napi-too-slow"],
+        &["segmentation-offload-off", "transmit-ring-drops"],
+    ),
+    truth("rps", &["steering-to-busy-processors"], &[]),
     truth("loss", &["loss-on-the-path"], LOST_BETWEEN),
     truth(
         "burst-loss",
@@ -135,7 +141,7 @@ const TRUTHS: &[Truth] = &[
 ];
 
 /// Each fault alone.
-pub(super) const ALONE: [&str; 19] = [
+pub(super) const ALONE: [&str; 21] = [
     "rcvbuf=9K",
     "qdisc-limit=37M",
     "nft-drop=70",
@@ -149,6 +155,8 @@ pub(super) const ALONE: [&str; 19] = [
     "delay=8ms",
     "rate=77M:20K",
     "offload-off",
+    "threaded-napi",
+    "rps=3",
     "reno=11ms:0.3%",
     "tcp-rmem=19K",
     "tcp-wmem=21K",

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use linerate_lab::{Host, Isolation, Lab};
-use linerate_linux::{nic, setup};
+use linerate_linux::{cpu, host, nic, setup};
 
 use super::Test;
 use super::role::VARIABLE;
@@ -33,6 +33,14 @@ pub(crate) const TESTS: &[Test] = &[
         mtu_mismatch_eats_large_packets,
     ),
     ("offload_off_is_off", offload_off_is_off),
+    (
+        "rps_steers_to_a_busy_processor",
+        rps_steers_to_a_busy_processor,
+    ),
+    (
+        "threaded_napi_polls_in_a_thread",
+        threaded_napi_polls_in_a_thread,
+    ),
     ("reno_is_used", reno_is_used),
     ("tcp_rmem_limits_the_receiver", tcp_rmem_limits_the_receiver),
     ("tcp_wmem_limits_the_sender", tcp_wmem_limits_the_sender),
@@ -165,6 +173,43 @@ fn offload_off_is_off(isolation: &Isolation) -> Outcome {
     );
     ensure(healthy.contains(&true), || format!("healthy: {healthy:?}"))?;
     ensure(!off.contains(&true), || format!("with the fault: {off:?}"))
+}
+
+/// Writing `rps_cpus` takes a capability in the initial user namespace.
+fn rps_steers_to_a_busy_processor(isolation: &Isolation) -> Outcome {
+    let of = |faults: &[&str]| -> Outcome<String> {
+        let lab = lab_with(isolation, faults)?;
+        file_of_b(&lab, "queues/rx-0/rps_cpus")
+    };
+    if host::effective_user() != 0 || cpu::allowed().len() < 2 {
+        return Err(Verdict::Skipped(
+            "it needs root and two processors".to_owned(),
+        ));
+    }
+    let [healthy, steered] = [of(&[])?, of(&["rps"])?];
+    let bits = |mask: &str| mask.chars().filter(|digit| !"0,".contains(*digit)).count();
+    ensure((bits(&healthy), bits(&steered)) == (0, 1), || {
+        format!("healthy {healthy}, with the fault {steered}")
+    })
+}
+
+fn threaded_napi_polls_in_a_thread(isolation: &Isolation) -> Outcome {
+    let of = |faults: &[&str]| -> Outcome<String> {
+        let lab = lab_with(isolation, faults)?;
+        file_of_b(&lab, "threaded")
+    };
+    let [healthy, threaded] = [of(&[])?, of(&["threaded-napi"])?];
+    ensure((healthy.as_str(), threaded.as_str()) == ("0", "1"), || {
+        format!("healthy {healthy}, with the fault {threaded}")
+    })
+}
+
+/// A file of the peer's interface in sysfs.
+fn file_of_b(lab: &Lab, name: &str) -> Outcome<String> {
+    let b = &lab.hosts()[1];
+    let path = format!("/sys/class/net/{}/{name}", b.interface);
+    let text = b.enter(|| std::fs::read_to_string(path))??;
+    Ok(text.trim().to_owned())
 }
 
 fn reno_is_used(isolation: &Isolation) -> Outcome {
