@@ -98,24 +98,25 @@ fn all_set() -> String {
 
 /// A row for each setting of each card that could have it.
 fn state() -> String {
-    let each = SETTINGS.iter().flat_map(|setting| {
-        let cards: &[&str] = if setting.card == "A" {
-            &["A", "B"]
+    let row = |setting: &Setting, card: &str| {
+        let Setting { name, shows, .. } = setting;
+        let interface = if card == HOST {
+            "lo"
         } else {
-            &[setting.card]
+            &format!("${card}")
         };
-        cards.iter().map(|card| {
-            let Setting { name, shows, .. } = setting;
-            let interface = if *card == "host" {
-                "lo".to_owned()
-            } else {
-                format!("${card}")
-            };
-            format!("set -- {interface}; {{ {shows}; }} | row {card} {name}\n")
-        })
-    });
-    each.collect()
+        format!("set -- {interface}; {{ {shows}; }} | row {card} {name}\n")
+    };
+    let own = SETTINGS.iter().map(|setting| row(setting, setting.card));
+    let of_twin = SETTINGS.iter().filter(|setting| setting.card == TWINS[0]);
+    own.chain(of_twin.map(|setting| row(setting, TWINS[1])))
+        .collect()
 }
+
+/// A setting of no card.
+const HOST: &str = "host";
+/// The card whose settings are made permanent, and the one that is identical.
+const TWINS: [&str; 2] = ["A", "B"];
 
 /// Their names, what is done when each is complete, and its kernel's words. In `renamed`, the other card has the name.
 const BOOTS: [(&str, &str, &str); 4] = [
@@ -197,7 +198,9 @@ impl Boots {
             if found != *wanted {
                 return Err(format!("{when} `{found}` instead of `{wanted}`"));
             }
-            let other = (setting.card == "A").then(|| of(rows, "B")).transpose()?;
+            let other = (setting.card == TWINS[0])
+                .then(|| of(rows, TWINS[1]))
+                .transpose()?;
             if other.is_some_and(|other| other != before) {
                 return Err(format!("{when} the other card is changed"));
             }

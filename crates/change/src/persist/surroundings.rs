@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::{ifupdown, networkd};
+
 /// A file of configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Config {
@@ -35,6 +37,12 @@ pub struct Interface {
     pub is_virtual: bool,
     /// The `.link` file that applies to it.
     pub link: Option<Config>,
+    /// The `.network` file that systemd-networkd applies to it, and the drop-ins of that.
+    pub network: Vec<Config>,
+    /// The numbers of its interrupts, where its bus has message-signalled ones.
+    pub interrupts: Vec<u32>,
+    /// What a virtio device is called, which depends on the order in which such devices are found: `virtio1`.
+    pub virtio: Option<String>,
 }
 
 /// The machine.
@@ -46,6 +54,8 @@ pub struct Surroundings {
     pub systemd: Option<u32>,
     /// The network namespace of process 1, where that can be read.
     pub netns: Option<u64>,
+    /// `/etc/network/interfaces` and the files that it includes, if ifupdown is installed.
+    pub ifupdown: Vec<Config>,
     /// `sysctl.d`: of several files with the same name only the one that is read.
     pub sysctls: Vec<Config>,
     /// Profiles of NetworkManager, if it runs.
@@ -81,13 +91,17 @@ impl Surroundings {
                 .collect(),
             false => Vec::new(),
         };
-        let named = interfaces
-            .iter()
-            .map(|name| (name.clone(), interface(root, name)));
+        let mut names = linerate_linux::sysfs::names(&below(root, "/sys/class/net"));
+        names.extend(interfaces.iter().cloned());
+        let named = names.into_iter().map(|name| {
+            let found = interface(root, &name);
+            (name, found)
+        });
         Self {
             date: String::new(),
             systemd: systemd(root),
             netns: netns(root),
+            ifupdown: ifupdown::read(root),
             sysctls: sysctls(root),
             profiles,
             tuned,
@@ -104,7 +118,11 @@ fn below(root: &Path, path: &str) -> PathBuf {
     root.join(path.trim_start_matches('/'))
 }
 
-fn text(root: &Path, path: &str) -> Option<String> {
+pub(super) fn is_there(root: &Path, path: &str) -> bool {
+    below(root, path).is_file()
+}
+
+pub(super) fn text(root: &Path, path: &str) -> Option<String> {
     fs::read_to_string(below(root, path)).ok()
 }
 
@@ -113,7 +131,7 @@ fn line(root: &Path, path: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn folder_of(root: &Path, folder: &str, suffix: &str) -> Vec<Config> {
+pub(super) fn folder_of(root: &Path, folder: &str, suffix: &str) -> Vec<Config> {
     let names = linerate_linux::sysfs::names(&below(root, folder)).into_iter();
     let named = names.filter(|name| name.ends_with(suffix));
     let read = named.filter_map(|name| {
@@ -202,6 +220,9 @@ fn interface(root: &Path, name: &str) -> Interface {
         is_virtual: sysfs
             .as_ref()
             .is_some_and(|path| path.starts_with("/sys/devices/virtual/")),
+        interrupts: interrupts_of(sysfs.as_deref(), root),
+        virtio: sysfs.as_deref().and_then(virtio),
+        network: networkd::applied(root, &index),
         sysfs,
         link: link.and_then(|path| {
             Some(Config {
@@ -210,6 +231,25 @@ fn interface(root: &Path, name: &str) -> Interface {
             })
         }),
     }
+}
+
+/// `/sys/devices/…/virtio1/net/eth0`.
+fn virtio(sysfs: &str) -> Option<String> {
+    let device = sysfs.rsplit('/').nth(2)?;
+    let number = device.strip_prefix("virtio")?;
+    number.parse::<u32>().ok().map(|_| device.to_owned())
+}
+
+/// Those of its device, or of the one that a virtio device is in.
+fn interrupts_of(sysfs: Option<&str>, root: &Path) -> Vec<u32> {
+    let device = sysfs.and_then(|path| Some(path.rsplit_once("/net/")?.0));
+    let Some(device) = device else {
+        return Vec::new();
+    };
+    let parent = virtio(sysfs.unwrap_or_default()).and(device.rsplit_once('/'));
+    let device = parent.map_or(device, |(parent, _)| parent);
+    let names = linerate_linux::sysfs::names(&below(root, &format!("{device}/msi_irqs")));
+    names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 fn interrupts(root: &Path) -> BTreeMap<u32, String> {
@@ -225,7 +265,7 @@ fn interrupts(root: &Path) -> BTreeMap<u32, String> {
 fn tools(root: &Path) -> BTreeMap<String, String> {
     let found = TOOLS.into_iter().filter_map(|name| {
         let mut paths = PATHS.iter().map(|folder| format!("{folder}/{name}"));
-        let path = paths.find(|path| below(root, path).is_file())?;
+        let path = paths.find(|path| is_there(root, path))?;
         Some((name.to_owned(), path))
     });
     found.collect()

@@ -309,63 +309,214 @@ fn a_link_file_is_extended_only_if_it_is_for_this_device_alone() {
 fn what_needs_the_interface_up_is_a_unit_that_its_device_wants() {
     let mut around = around();
     let files = planned(of_interface("ethtool -A rx", "on"), &around).unwrap();
-    let [unit, wants] = files.as_slice() else {
+    let [unit, rule] = files.as_slice() else {
         panic!("{files:?}");
     };
-    assert!(is_ours(&unit.path) && is_ours(&wants.path));
+    assert!(is_ours(&unit.path) && is_ours(&rule.path));
     assert_eq!(
         unit.path,
-        "/etc/systemd/system/linerate-eth0-ethtool-A-rx.service"
+        "/etc/systemd/system/linerate-eth0-ethtool-A-rx@.service"
     );
     assert_eq!(
-        wants.path,
-        "/etc/systemd/system/sys-subsystem-net-devices-eth0.device.d/90-linerate-eth0-ethtool-A-rx.conf"
+        rule.path,
+        "/etc/udev/rules.d/90-linerate-eth0-ethtool-A-rx.rules"
     );
     assert!(
-        wants
-            .content
-            .ends_with("\n[Unit]\nWants=linerate-eth0-ethtool-A-rx.service\n")
+        rule.content.ends_with(
+            "\nACTION!=\"remove\", SUBSYSTEM==\"net\", ENV{ID_PATH}==\"pci-0000:00:1f.6\", \
+             ENV{SYSTEMD_WANTS}+=\"linerate-eth0-ethtool-A-rx@.service\"\n"
+        ),
+        "{}",
+        rule.content
     );
-    let glob = "\nConditionPathExistsGlob=/sys/devices/pci0000:00/0000:00:1f.6/net/eth0\n";
-    assert!(unit.content.contains(glob), "{}", unit.content);
     assert!(
         unit.content
-            .contains("\nExecStart=/usr/sbin/ethtool -A eth0 rx on\n")
+            .contains("\nBindsTo=%i.device\nAfter=%i.device\n")
     );
-    assert_eq!(unit.removes, format!("rm {} {}", unit.path, wants.path));
-    assert_eq!((&wants.removes, wants.activates.len()), (&unit.removes, 0));
-    let sysfs = "/sys/devices/pci0000:00/0000:00:03.0/virtio1/net/eth0";
-    if let Some(eth0) = around.interfaces.get_mut("eth0") {
-        eth0.sysfs = Some(sysfs.to_owned());
-    }
-    let files = planned(of_interface("ethtool -A rx", "on"), &around).unwrap();
     assert!(
-        files[0]
-            .content
-            .contains("/0000:00:03.0/virtio*/net/eth0\n")
+        unit.content
+            .ends_with("name=$${PWD##*/}; /usr/sbin/ethtool -A $$name rx on\"\n"),
+        "{}",
+        unit.content
     );
+    assert_eq!(unit.removes, format!("rm {} {}", unit.path, rule.path));
+    assert_eq!((&rule.removes, rule.activates.len()), (&unit.removes, 0));
+    around.systemd = Some(219);
+    assert!(why(of_interface("ethtool -A rx", "on"), &around).contains("before version 235"));
 }
 
 #[test]
 fn an_interrupt_is_found_by_its_name() {
     let mut around = around();
-    around.interrupts = [(31, "eth0-rx-0"), (32, "shared"), (33, "shared")]
+    around.interrupts = [(30, "acpi"), (32, "shared"), (33, "shared"), (35, "a b")]
         .map(|(number, name)| (number, name.to_owned()))
         .into();
-    let files = planned(of_host("irq 31", "0-1"), &around).unwrap();
+    let files = planned(of_host("irq 30", "0-1"), &around).unwrap();
     assert!(
         files[0]
             .content
-            .contains("*' eth0-rx-0') echo 0-1 > /proc/irq/$${n%%:}/smp_affinity_list;;")
+            .contains("*\\\" acpi\\\") echo 0-1 > /proc/irq/$${n%%:}/smp_affinity_list; "),
+        "{}",
+        files[0].content
     );
     assert_eq!(
         files[1].path,
-        "/etc/systemd/system/multi-user.target.d/90-linerate-irq-31.conf"
+        "/etc/systemd/system/multi-user.target.d/90-linerate-irq-30.conf"
     );
     assert!(why(of_host("irq 32", "0"), &around).contains("is not unique"));
     assert!(why(of_host("irq 34", "0"), &around).contains("has no name"));
+    assert!(why(of_host("irq 35", "0"), &around).contains("literally"));
     around.programs = vec!["irqbalance".to_owned()];
-    assert!(why(of_host("irq 31", "0"), &around).starts_with("irqbalance moves interrupts"));
+    assert!(why(of_host("irq 30", "0"), &around).starts_with("irqbalance moves interrupts"));
+}
+
+/// Its name has that of the interface, or of the virtio device: both may be others after a boot.
+#[test]
+fn an_interrupt_of_a_card_follows_the_card() {
+    for (name, virtio, pattern) in [
+        ("eth0-rx-0", None, "*\\\" $${name}-rx-0\\\")"),
+        ("i40e-eth0-TxRx-0", None, "*\\\" i40e-$${name}-TxRx-0\\\")"),
+        ("eth01-x", None, "*\\\" eth01-x\\\")"),
+        (
+            "virtio1-input.0",
+            Some("virtio1"),
+            "*\\\" $${v##*/}-input.0\\\")",
+        ),
+    ] {
+        let mut around = around();
+        around.interrupts = [(31, name.to_owned())].into();
+        if let Some(eth0) = around.interfaces.get_mut("eth0") {
+            eth0.interrupts = vec![31];
+            eth0.virtio = virtio.map(str::to_owned);
+        }
+        let files = planned(of_host("irq 31", "0-1"), &around).unwrap();
+        assert!(files[0].content.contains(pattern), "{}", files[0].content);
+        assert_eq!(
+            files[0].path,
+            "/etc/systemd/system/linerate-irq-31@.service"
+        );
+        assert!(
+            files[1]
+                .content
+                .contains("ENV{ID_PATH}==\"pci-0000:00:1f.6\"")
+        );
+    }
+}
+
+/// networkd's file is the one that its state names.
+#[test]
+fn a_discipline_of_networkd_wins() {
+    let with = |text: &str| {
+        let mut around = around();
+        if let Some(eth0) = around.interfaces.get_mut("eth0") {
+            eth0.network = vec![config("/etc/systemd/network/10-lan.network", text)];
+        }
+        around
+    };
+    let kept = || of_interface("tc qdisc root", "fq");
+    let refusal = planned(
+        kept(),
+        &with("[Match]\nName=eth0\n\n[FairQueueingControlledDelay]\nPacketLimit=100\n"),
+    );
+    let why = refusal.unwrap_err().why;
+    assert!(
+        why.starts_with("systemd-networkd makes the queueing discipline of [FairQueueingControlledDelay] (/etc/systemd/network/10-lan.network)"),
+        "{why}"
+    );
+    for other in [
+        "[Match]\nName=eth0\n",
+        "[Match]\nName=eth0\n[QDisc]\nParent=ingress\n",
+        "[Match]\nName=eth0\n[FairQueueing]\nParent=1:1\n",
+        "[Match]\nName=eth0\n#[FairQueueing]\n",
+    ] {
+        assert!(planned(kept(), &with(other)).is_ok(), "{other}");
+    }
+    let mtu = planned(
+        of_interface("ip link mtu", "9000"),
+        &with("[Match]\n[Link]\nMTUBytes=1400\n"),
+    );
+    assert_eq!(
+        mtu.unwrap_err().by_hand,
+        ["/etc/systemd/network/10-lan.network: MTUBytes=9000, now 1400"]
+    );
+}
+
+#[test]
+fn a_line_of_ifupdown_for_the_same_setting_wins() {
+    let with = |text: &str| Surroundings {
+        ifupdown: vec![config("/etc/network/interfaces", text)],
+        ..around()
+    };
+    let stanza = |lines: &str| {
+        format!("auto eth0\niface eth0 inet static\n    address 192.0.2.7/24\n{lines}")
+    };
+    let rings = || of_interface("ethtool -G rx tx", "4096 1024");
+    for (kept, line) in [
+        (rings(), "hardware-dma-ring-rx 512"),
+        (rings(), "up ethtool -G $IFACE tx 512"),
+        (
+            rings(),
+            "post-up /sbin/ethtool -G \"$IFACE\" rx 512 || true",
+        ),
+        (
+            of_interface("ethtool -K tcp-segmentation-offload", "on"),
+            "offload-tso off",
+        ),
+        (
+            of_interface("ethtool -C rx-usecs", "50"),
+            "hardware-irq-coalesce-rx-usecs 3",
+        ),
+        (
+            of_interface("ethtool -A autoneg rx tx", "off on on"),
+            "ethernet-pause-rx off",
+        ),
+        (
+            of_interface("ip link txqueuelen", "500"),
+            "up ip link set ${IFACE} txqueuelen 9",
+        ),
+        (
+            of_interface("tc qdisc root", "fq"),
+            "up tc qdisc add dev eth0 root pfifo limit 9",
+        ),
+        (
+            of_interface("sysfs threaded", "1"),
+            "up true && echo 0 > /sys/class/net/$IFACE/threaded",
+        ),
+        (
+            of_namespace(RMEM, "1 2 4"),
+            "post-up sysctl -q -w net.ipv4.tcp_rmem='1 2 3'",
+        ),
+    ] {
+        let refusal = planned(kept.clone(), &with(&stanza(&format!("    {line}\n")))).unwrap_err();
+        assert_eq!(
+            refusal.why,
+            format!(
+                "ifup sets it by `{line}` (/etc/network/interfaces) when it brings the interface up, and wins"
+            )
+        );
+        for other in [
+            format!("    # {line}\n"),
+            format!("iface eth1 inet dhcp\n    hwaddress random\nauto eth0\n    {line}\n"),
+        ] {
+            assert!(
+                planned(kept.clone(), &with(&stanza(&other))).is_ok(),
+                "{other}"
+            );
+        }
+    }
+    let of_another =
+        stanza("iface eth1 inet dhcp\n    hardware-dma-ring-rx 512\n    offload-gro off\n");
+    assert!(planned(rings(), &with(&of_another)).is_ok());
+    let same = with(&stanza("  up \\\n  ethtool -G eth0 rx 4096 tx 1024\n"));
+    assert!(why(rings(), &same).starts_with("/etc/network/interfaces sets it already: `up"));
+    let mtu = planned(
+        of_interface("ip link mtu", "9000"),
+        &with(&stanza("    mtu 1400\n")),
+    );
+    assert_eq!(
+        mtu.unwrap_err().by_hand,
+        ["/etc/network/interfaces: mtu 9000, now 1400"]
+    );
 }
 
 #[test]

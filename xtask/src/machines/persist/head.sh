@@ -6,7 +6,10 @@ value() { tr '\n\t' '  ' | tr -s ' '; echo; }
 row() { printf 'row %s %s: ' "$1" "$2"; value; }
 irq() { for n in $(ls /sys/class/net/$1/device/msi_irqs /sys/class/net/$1/device/../msi_irqs 2>/dev/null | sort -n); do
     grep -E "^ *$n:.*(-rx-0|-input.0)\$" /proc/interrupts; done | head -n 1 | cut -d: -f1 | tr -d ' '; }
-wait_for '[ "$(systemctl list-jobs --no-legend | grep -cv proof)" = 0 ]'
+# A target is reached before all devices have appeared.
+wait_for 'cards; [ "$A" ] && [ "$B" ] && [ "$C" ] && [ "$V" ]'
+udevadm settle
 cards
 for one in $A $B $C $V; do wait_for "[ \"\$(cat /sys/class/net/$one/carrier)\" = 1 ]"; done
+wait_for '[ "$(systemctl list-jobs --no-legend | grep -cv proof)" = 0 ]'
 echo "cards A=$A B=$B C=$C V=$V"

@@ -19,7 +19,8 @@ pub(super) fn run(line: &str, keep: bool) -> Result<Vec<SettingChange>, Failure>
     let mut here = here.map_err(|why| Failure::measuring("find this host", why))?;
     for one in wanted {
         let knob = one.knob.clone();
-        set(&mut here, one, line, keep).map_err(|why| Failure::measuring(format!("set {knob}"), why))?;
+        set(&mut here, one, line, keep)
+            .map_err(|why| Failure::measuring(format!("set {knob}"), why))?;
     }
     super::status::status()
 }
