@@ -89,7 +89,7 @@ fn all_set() -> String {
     let each = SETTINGS.iter().map(|setting| {
         let line = setting.line;
         format!(
-            "linerate tune set --keep \"{line}\" || [ $? = 1 ] || echo refused {}\n",
+            "linerate tune set --keep \"{line}\" >/dev/null || [ $? = 1 ] || echo refused {}\n",
             setting.name
         )
     });
@@ -122,7 +122,7 @@ const TWINS: [&str; 2] = ["A", "B"];
 const BOOTS: [(&str, &str, &str); 4] = [
     (
         "first",
-        "STATE\necho changed\nSETTINGS\nSTATE\necho files\nlinerate tune persist; linerate tune persist --json",
+        "STATE\necho changed\nSETTINGS\nSTATE\necho files\nlinerate tune persist",
         "",
     ),
     (

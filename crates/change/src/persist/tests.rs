@@ -11,8 +11,7 @@ fn around() -> Surroundings {
         id_path: Some("pci-0000:00:1f.6".to_owned()),
         port: Some("0".to_owned()),
         sysfs: Some("/sys/devices/pci0000:00/0000:00:1f.6/net/eth0".to_owned()),
-        is_virtual: false,
-        link: None,
+        ..Interface::default()
     };
     let tool = |name: &str| (name.to_owned(), format!("/usr/sbin/{name}"));
     Surroundings {

@@ -17,13 +17,14 @@ pub(super) fn files(
         (_, Kind::Interrupt(number)) => {
             let command = interrupt::command(number, &kept.value, around)?;
             match interrupt::device(number, around) {
-                Some(device) => of_device(kept, &device, &command, around),
+                Some(device) => of_device(kept, &device, UP, &command, around),
                 None => of_host(kept, &command, around),
             }
         }
         (Place::Interface { device, .. }, _) => {
             let command = udev::absolute(&named(kept, device), around)?;
-            of_device(kept, device, &command, around)
+            let ready = if kind.needs_carrier() { LINKED } else { UP };
+            of_device(kept, device, ready, &command, around)
         }
         _ => of_host(kept, &crate::command(&kept.key, &kept.value), around),
     }
@@ -43,10 +44,11 @@ fn named(kept: &Kept, device: &Device) -> String {
     crate::command(&key, &kept.value)
 }
 
-/// The template gets the device's path in sysfs as its instance. `carrier` can be read while the interface is up.
+/// The template gets the device's path in sysfs as its instance.
 fn of_device(
     kept: &Kept,
     device: &Device,
+    ready: &str,
     command: &str,
     around: &Surroundings,
 ) -> Result<Vec<DropIn>, Refusal> {
@@ -61,7 +63,7 @@ fn of_device(
     let name = name::name(&kept.key);
     let unit = format!("linerate-{name}@.service");
     let script = format!(
-        "cd %f && until cat carrier >/dev/null 2>&1; do sleep 1; done; name=${{PWD##*/}}; {}",
+        "cd %f && until {ready}; do sleep 1; done; name=${{PWD##*/}}; {}",
         specifiers(command)
     );
     let conditions = "BindsTo=%i.device\nAfter=%i.device\n";
@@ -136,6 +138,9 @@ fn specifiers(text: &str) -> String {
     text.replace('%', "%%")
 }
 
+/// `carrier` can be read while the interface is up.
+const UP: &str = "cat carrier >/dev/null 2>&1";
+const LINKED: &str = "grep -qs 1 carrier";
 /// The shell's variable with the interface's name.
 const NAME: &str = "$name";
 /// The version that makes an instance of a template for a device.
