@@ -9,7 +9,7 @@ mod list;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::image::Image;
 use super::nic::Board;
@@ -37,7 +37,25 @@ pub(super) fn run(words: &[&str]) -> Outcome {
     for setting in &SETTINGS {
         tally.check(setting.name, boots.judged(setting));
     }
+    tally.check("units and files", nothing_left(&directory));
     Ok(tally.close())
+}
+
+/// No unit of ours has failed, and no file of ours is there after the last boot but one.
+fn nothing_left(directory: &Path) -> Result<String, String> {
+    let texts = [text(directory, "again")?, text(directory, "renamed")?];
+    let is_wrong = |line: &&str| line.starts_with("failed linerate") || line.starts_with("left ");
+    match texts.iter().flat_map(|text| text.lines()).find(is_wrong) {
+        Some(line) => Err(line.to_owned()),
+        None => Ok("none failed, none left".to_owned()),
+    }
+}
+
+/// What the script of a boot printed.
+fn text(directory: &Path, boot: &str) -> Result<String, String> {
+    let path = directory.join(format!("{boot}.output"));
+    let bytes = fs::read(&path).map_err(|why| format!("{}: {why}", path.display()))?;
+    Ok(String::from_utf8_lossy(&bytes).replace('\r', ""))
 }
 
 fn booted(linerate: &Path, directory: &Path) -> Result<(), String> {
@@ -127,16 +145,16 @@ const BOOTS: [(&str, &str, &str); 4] = [
     ),
     (
         "again",
-        "STATE\necho journal; systemctl --failed --no-legend; journalctl -b -p warning --no-pager\n\
+        "STATE\nsystemctl --failed --no-legend --plain | sed 's/^/failed /'; journalctl -b -p warning --no-pager\n\
          printf '[Match]\\nPath=pci-0000:00:05.0\\n[Link]\\nName=wan0\\n' >/etc/systemd/network/10-a.link\n\
          printf \"[Match]\\nPath=pci-0000:00:06.0\\n[Link]\\nName=$A\\n\" >/etc/systemd/network/10-b.link",
         "",
     ),
     (
         "renamed",
-        "STATE\necho journal; systemctl --failed --no-legend; journalctl -b -p warning --no-pager\n\
+        "STATE\nsystemctl --failed --no-legend --plain | sed 's/^/failed /'; journalctl -b -p warning --no-pager\n\
          rm /etc/systemd/network/10-a.link /etc/systemd/network/10-b.link\n\
-         linerate tune restore --kept; find /etc -name '*linerate*'",
+         linerate tune restore --kept; find /etc -name '*linerate*' | sed 's/^/left /'",
         "net.ifnames=0",
     ),
     ("restored", "STATE", ""),
@@ -157,11 +175,7 @@ struct Boots {
 
 impl Boots {
     fn read(directory: &Path) -> Result<Self, String> {
-        let text = |name: &str| {
-            let path: PathBuf = directory.join(format!("{name}.output"));
-            let text = fs::read(&path).map_err(|why| format!("{}: {why}", path.display()))?;
-            Ok::<_, String>(String::from_utf8_lossy(&text).replace('\r', ""))
-        };
+        let text = |boot: &str| text(directory, boot);
         let first = text("first")?;
         let (before, changed) = first
             .split_once("\nchanged\n")
@@ -216,4 +230,73 @@ fn rows(text: &str) -> Rows {
         Some(((card.to_owned(), name.to_owned()), value.trim().to_owned()))
     });
     rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RINGS: Setting = Setting {
+        name: "rings",
+        card: "A",
+        line: "",
+        shows: "",
+    };
+
+    fn of(a: &str, b: &str) -> Rows {
+        rows(&format!("row A rings: {a}\nrow B rings: {b} \n"))
+    }
+
+    fn boots() -> Boots {
+        Boots {
+            before: of("256", "256"),
+            changed: of("512", "256"),
+            again: of("512", "256"),
+            renamed: of("512", "256"),
+            restored: of("256", "256"),
+        }
+    }
+
+    #[test]
+    fn each_boot_is_judged() {
+        assert_eq!(boots().judged(&RINGS), Ok("256 → 512".to_owned()));
+        let with = |change: fn(&mut Boots)| {
+            let mut boots = boots();
+            change(&mut boots);
+            boots.judged(&RINGS).unwrap_err()
+        };
+        for (change, why) in [
+            (
+                (|boots| boots.changed = of("256", "256")) as fn(&mut Boots),
+                "was not changed",
+            ),
+            (
+                |boots| boots.again = of("256", "256"),
+                "after a boot `256` instead of `512`",
+            ),
+            (
+                |boots| boots.renamed = of("256", "512"),
+                "with other names `256`",
+            ),
+            (
+                |boots| boots.renamed = of("512", "512"),
+                "the other card is changed",
+            ),
+            (
+                |boots| boots.restored = of("512", "256"),
+                "after it was restored `512`",
+            ),
+            (|boots| boots.again = Rows::new(), "it was not read"),
+        ] {
+            assert!(with(change).contains(why), "{why}");
+        }
+    }
+
+    #[test]
+    fn names_of_settings_are_unique() {
+        for one in &SETTINGS {
+            let same = SETTINGS.iter().filter(|other| other.name == one.name);
+            assert_eq!(same.count(), 1, "{}", one.name);
+        }
+    }
 }

@@ -106,7 +106,7 @@ pub(super) static SETTINGS: [Setting; 21] = [
         "ethtool -l $1 | sed -n '/Current/,$p' | grep Combined",
     ),
     setting(
-        "virtio-coalescing",
+        "virtio-receive-offload",
         "V",
         "ethtool -K $V gro off",
         "ethtool -k $1 | grep -E '^generic-receive-offload'",
