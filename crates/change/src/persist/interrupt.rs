@@ -2,8 +2,10 @@
 //! An interrupt after a boot: it has another number, and is found by its name in `/proc/interrupts`. In the name of a card's
 //! interrupt, the interface's name or that of the virtio device may be another one then.
 
+use std::path::Path;
+
 use super::Refusal;
-use super::surroundings::{Interface, Surroundings};
+use super::surroundings::{Interface, Surroundings, below};
 use crate::entry::Device;
 
 /// The shell's command; `$name` is the interface, if it has one. It fails if there is no such interrupt.
@@ -47,6 +49,25 @@ pub(super) fn device(number: u32, around: &Surroundings) -> Option<Device> {
         permanent_address: None,
         bus: None,
     })
+}
+
+/// `/sys/devices/…/virtio1/net/eth0`.
+pub(super) fn virtio(sysfs: &str) -> Option<String> {
+    let device = sysfs.rsplit('/').nth(2)?;
+    let number = device.strip_prefix("virtio")?;
+    number.parse::<u32>().ok().map(|_| device.to_owned())
+}
+
+/// Those of its device, or of the one that a virtio device is in.
+pub(super) fn numbers(sysfs: Option<&str>, root: &Path) -> Vec<u32> {
+    let device = sysfs.and_then(|path| Some(path.rsplit_once("/net/")?.0));
+    let Some(device) = device else {
+        return Vec::new();
+    };
+    let parent = virtio(sysfs.unwrap_or_default()).and(device.rsplit_once('/'));
+    let device = parent.map_or(device, |(parent, _)| parent);
+    let names = linerate_linux::sysfs::names(&below(root, &format!("{device}/msi_irqs")));
+    names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 fn owner(number: u32, around: &Surroundings) -> Option<(&str, &Interface)> {

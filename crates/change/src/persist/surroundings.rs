@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{ifupdown, networkd};
+use super::{ifupdown, interrupt, networkd};
 
 /// A file of configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Surroundings {
     }
 }
 
-fn below(root: &Path, path: &str) -> PathBuf {
+pub(super) fn below(root: &Path, path: &str) -> PathBuf {
     root.join(path.trim_start_matches('/'))
 }
 
@@ -220,8 +220,8 @@ fn interface(root: &Path, name: &str) -> Interface {
         is_virtual: sysfs
             .as_ref()
             .is_some_and(|path| path.starts_with("/sys/devices/virtual/")),
-        interrupts: interrupts_of(sysfs.as_deref(), root),
-        virtio: sysfs.as_deref().and_then(virtio),
+        interrupts: interrupt::numbers(sysfs.as_deref(), root),
+        virtio: sysfs.as_deref().and_then(interrupt::virtio),
         network: networkd::applied(root, &index),
         sysfs,
         link: link.and_then(|path| {
@@ -231,25 +231,6 @@ fn interface(root: &Path, name: &str) -> Interface {
             })
         }),
     }
-}
-
-/// `/sys/devices/…/virtio1/net/eth0`.
-fn virtio(sysfs: &str) -> Option<String> {
-    let device = sysfs.rsplit('/').nth(2)?;
-    let number = device.strip_prefix("virtio")?;
-    number.parse::<u32>().ok().map(|_| device.to_owned())
-}
-
-/// Those of its device, or of the one that a virtio device is in.
-fn interrupts_of(sysfs: Option<&str>, root: &Path) -> Vec<u32> {
-    let device = sysfs.and_then(|path| Some(path.rsplit_once("/net/")?.0));
-    let Some(device) = device else {
-        return Vec::new();
-    };
-    let parent = virtio(sysfs.unwrap_or_default()).and(device.rsplit_once('/'));
-    let device = parent.map_or(device, |(parent, _)| parent);
-    let names = linerate_linux::sysfs::names(&below(root, &format!("{device}/msi_irqs")));
-    names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 fn interrupts(root: &Path) -> BTreeMap<u32, String> {
