@@ -7,9 +7,12 @@
 mod conflict;
 mod files;
 mod header;
+mod ifupdown;
+mod interrupt;
 mod kind;
 mod link;
 mod name;
+mod networkd;
 mod root;
 mod surroundings;
 mod sysctl;
@@ -96,7 +99,7 @@ pub fn persist(kept: &[Kept], around: &Surroundings) -> Vec<Result<Vec<DropIn>, 
 
 fn files(kept: &Kept, around: &Surroundings) -> Result<Vec<DropIn>, Refusal> {
     let kind = Kind::of(&kept.key.knob).ok_or_else(|| Refusal::new("it is not a setting"))?;
-    may_stay(kept, kind)?;
+    may_stay(kept, kind, around)?;
     of_the_machine(&kept.key.place, around)?;
     if around.systemd.is_none() {
         return Err(without_systemd(kept));
@@ -112,7 +115,7 @@ fn files(kept: &Kept, around: &Surroundings) -> Result<Vec<DropIn>, Refusal> {
     }
 }
 
-fn may_stay(kept: &Kept, kind: Kind<'_>) -> Result<(), Refusal> {
+fn may_stay(kept: &Kept, kind: Kind<'_>, around: &Surroundings) -> Result<(), Refusal> {
     let is_one_line = |text: &str| !text.contains(['\n', '\r', '\0', '"', '\\']);
     match kind {
         Kind::Latency => Err(Refusal::new(
@@ -120,7 +123,7 @@ fn may_stay(kept: &Kept, kind: Kind<'_>) -> Result<(), Refusal> {
         )
         .by_hand("start a service that keeps /dev/cpu_dma_latency open")),
         Kind::Mtu => Err(Refusal::new("the MTU belongs to the network configuration")
-            .by_hand(crate::command(&kept.key, &kept.value))),
+            .by_hand(conflict::mtu(kept, around))),
         Kind::Discipline if kept.value.starts_with("default") => {
             Err(Refusal::new("it is the default: a boot sets it"))
         }

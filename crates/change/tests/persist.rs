@@ -281,6 +281,22 @@ fn the_surroundings_are_read_below_a_directory() {
             "   CPU0 CPU1\n 31: 1 2 PCI-MSIX 3-edge eth0-rx-0\nNMI: 0 0 Non-maskable interrupts\n",
         ),
         ("/usr/sbin/ethtool", ""),
+        ("/usr/sbin/ifup", ""),
+        (
+            "/etc/network/interfaces",
+            "source /etc/network/interfaces.d/*\n",
+        ),
+        ("/etc/network/interfaces.d/lan", "iface eth0 inet dhcp\n"),
+        (
+            "/run/systemd/netif/links/7",
+            "ADMIN_STATE=configured\nNETWORK_FILE=/etc/systemd/network/10-lan.network\n\
+             NETWORK_FILE_DROPINS=\"/etc/systemd/network/10-lan.network.d/x.conf\"\n",
+        ),
+        ("/etc/systemd/network/10-lan.network", "[Match]\n"),
+        (
+            "/etc/systemd/network/10-lan.network.d/x.conf",
+            "[Link]\nMTUBytes=1400\n",
+        ),
         ("/etc/tuned/active_profile", "mine\n"),
         ("/etc/tuned/mine/tuned.conf", "[main]\ninclude=base\n"),
         (
@@ -304,6 +320,11 @@ fn the_surroundings_are_read_below_a_directory() {
     assert_eq!(eth0.port.as_deref(), Some("1"));
     assert_eq!(eth0.sysfs.as_deref(), Some("/sys/class/net/eth0"));
     assert_eq!(eth0.link.as_ref().unwrap().name(), "10-lan.link");
+    assert_eq!(
+        texts(&eth0.network),
+        ["[Match]\n", "[Link]\nMTUBytes=1400\n"]
+    );
+    assert_eq!(texts(&read.ifupdown)[1..], ["iface eth0 inet dhcp\n"]);
     let bare = Surroundings::read(&root.0.join("none"), &[], Vec::new());
     assert_eq!((bare.systemd, bare.sysctls.len()), (None, 0));
 }
@@ -375,10 +396,15 @@ fn systemd_accepts_the_units_and_what_wants_them() {
         root.write(&kept, &around()).unwrap();
     }
     let units = root.below("/etc/systemd/system");
-    let names = ["sys-subsystem-net-devices-v0.device", "multi-user.target"];
+    let instance = "sys-devices-virtual-net-v0";
+    let of_device =
+        ["ethtool-A-rx-tx"].map(|name| format!("linerate-v0-{name}@{instance}.service"));
     let verify = || {
         let mut command = Command::new("systemd-analyze");
-        command.arg("verify").args(names);
+        command
+            .arg("verify")
+            .args(&of_device)
+            .arg("multi-user.target");
         command.env("SYSTEMD_UNIT_PATH", format!("{}:", units.display()));
         command.output()
     };
@@ -410,6 +436,7 @@ fn udev_accepts_the_rules_and_applies_them_to_the_interface() {
         kept("ip link txqueuelen", "77"),
         kept("sysfs queues/rx-0/rps_cpus", "1"),
         kept("ethtool -K rx-gro-list", "on"),
+        kept("ethtool -A rx tx", "on on"),
     ] {
         root.write(&kept, &around()).unwrap();
     }
@@ -429,6 +456,7 @@ fn udev_accepts_the_rules_and_applies_them_to_the_interface() {
         "ip-link-txqueuelen.rules:5 ATTR '/sys/devices/virtual/net/v0/tx_queue_len' writing '77'",
         "/bin/sh -c 'echo 1 > /sys/class/net/v0/queues/rx-0/rps_cpus'",
         "/bin/true -K v0 rx-gro-list on",
+        "SYSTEMD_WANTS=linerate-v0-ethtool-A-rx-tx@.service",
     ] {
         // Version 257 shows the values of attributes, not their files.
         let is_shown =

@@ -99,6 +99,47 @@ pub(crate) fn least(
     with_files(board, &unpacked, initramfs)
 }
 
+/// What starts a PC from its first virtio disk: busybox, the modules for that, and this script.
+///
+/// # Errors
+/// As [`image`].
+pub(super) fn starter(unpacked: &Unpacked, init: &[u8]) -> Result<Image, String> {
+    let modules = modules(unpacked, &STARTS)?;
+    let initramfs = unpacked.place().join("starter.gz");
+    let made = || {
+        of_debian(unpacked, &LEAST, &modules, &initramfs)?;
+        let out = File::options().append(true).open(&initramfs)?;
+        let mut archive = Archive::new(GzEncoder::new(out, Compression::fast()));
+        archive.program("init", init)?;
+        archive.end()?.finish()?.flush()
+    };
+    made().map_err(|why| format!("{}: {why}", initramfs.display()))?;
+    with_files(Board::Pc, unpacked, initramfs)
+}
+
+/// Copies these modules, those that they need, and their index to where a root directory has them.
+///
+/// # Errors
+/// As [`image`].
+pub(super) fn copied(unpacked: &Unpacked, wanted: &[&str], root: &Path) -> Result<(), String> {
+    let directory = format!("lib/modules/{}", unpacked.kernel);
+    let of_kernel = unpacked.of_kernel();
+    let mut files = modules(unpacked, wanted)?;
+    let index = fs::read_dir(of_kernel.join(&directory)).map_err(|why| why.to_string())?;
+    let names = index.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names = names.filter(|name| name.starts_with("modules."));
+    files.extend(names.map(|name| format!("{directory}/{name}")));
+    let copy = |file: &String| {
+        let to = root.join(file);
+        fs::create_dir_all(to.parent().unwrap_or(root))?;
+        fs::copy(of_kernel.join(file), to)
+    };
+    let copied: io::Result<Vec<u64>> = files.iter().map(copy).collect();
+    copied
+        .map(drop)
+        .map_err(|why| format!("{}: {why}", root.display()))
+}
+
 /// Debian's programs and modules: the same for each run.
 fn of_debian(
     unpacked: &Unpacked,
@@ -237,6 +278,8 @@ const ALSO: [&str; 31] = [
     "veth",
     "virtio_console",
 ];
+
+const STARTS: [&str; 4] = ["virtio_pci", "virtio_blk", "ext4", "crc32c_generic"];
 
 const LIMIT: Duration = Duration::from_secs(120);
 

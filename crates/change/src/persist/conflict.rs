@@ -3,10 +3,11 @@
 
 use super::kind::Kind;
 use super::surroundings::{Config, Surroundings};
-use super::{Kept, Refusal, sysctl};
+use super::{Kept, Refusal, ifupdown, networkd, sysctl};
 use crate::parse::SHORT;
 
 pub(super) fn none(kept: &Kept, kind: Kind<'_>, around: &Surroundings) -> Result<(), Refusal> {
+    of_ifupdown(kept, around)?;
     let running = |program: &str| around.programs.iter().any(|name| name == program);
     match kind {
         Kind::Interrupt(_) if running("irqbalance") => Err(Refusal::new(
@@ -23,7 +24,98 @@ pub(super) fn none(kept: &Kept, kind: Kind<'_>, around: &Surroundings) -> Result
         },
         Kind::Sysctl(name) => of_tuned(name, &kept.value, around),
         Kind::Ethtool { option, words } => of_profiles(kept, option, words, around),
+        Kind::Discipline => of_networkd(kept, around),
         _ => Ok(()),
+    }
+}
+
+/// What to change for another MTU.
+pub(super) fn mtu(kept: &Kept, around: &Surroundings) -> String {
+    let of_networkd = networkd::mtu(network(kept, around));
+    let of_networkd = of_networkd
+        .map(|(file, bytes)| format!("{}: MTUBytes={}, now {bytes}", file.path, kept.value));
+    let of_ifupdown = || {
+        let line = ifupdown::lines(&around.ifupdown)
+            .into_iter()
+            .find(|line| is_the_same(kept, line))?;
+        Some(format!(
+            "{}: mtu {}, now {}",
+            line.path, kept.value, line.wanted.value
+        ))
+    };
+    of_networkd
+        .or_else(of_ifupdown)
+        .unwrap_or_else(|| crate::command(&kept.key, &kept.value))
+}
+
+/// The files by which networkd configures the interface.
+fn network<'a>(kept: &Kept, around: &'a Surroundings) -> &'a [Config] {
+    let Some(device) = kept.key.place.device() else {
+        return &[];
+    };
+    let interface = around.interfaces.get(&device.name);
+    interface.map_or(&[], |interface| &interface.network)
+}
+
+fn of_networkd(kept: &Kept, around: &Surroundings) -> Result<(), Refusal> {
+    match networkd::discipline(network(kept, around)) {
+        Some((file, section)) => Err(Refusal::new(format!(
+            "systemd-networkd makes the queueing discipline of [{section}] ({}) when it configures the interface, and wins",
+            file.path
+        ))
+        .by_hand(format!(
+            "{}: the section for {}, or none, then persist it again",
+            file.path, kept.value
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// ifup(8) runs after udev and systemd-sysctl; a unit of ours that waits for the interface may run before or after its commands.
+fn of_ifupdown(kept: &Kept, around: &Surroundings) -> Result<(), Refusal> {
+    let lines = ifupdown::lines(&around.ifupdown);
+    let Some(line) = lines.iter().rev().find(|line| is_the_same(kept, line)) else {
+        return Ok(());
+    };
+    let is_already = line.wanted.knob == kept.key.knob && line.wanted.value == kept.value;
+    Err(match is_already {
+        true => Refusal::new(format!("{} sets it already: `{}`", line.path, line.text)),
+        false => Refusal::new(format!(
+            "ifup sets it by `{}` ({}) when it brings the interface up, and wins",
+            line.text, line.path
+        ))
+        .by_hand(format!(
+            "{}: change or remove this line, then persist it again",
+            line.path
+        )),
+    })
+}
+
+/// The same setting of the same interface: of words that are set together, one is enough.
+fn is_the_same(kept: &Kept, line: &ifupdown::Line<'_>) -> bool {
+    let is_of_it = match (kept.key.place.device(), &line.wanted.interface) {
+        (Some(device), Some(name)) => *name == device.name,
+        (_, named) => named.is_none(),
+    };
+    is_of_it
+        && (line.wanted.knob == kept.key.knob || shares_a_word(&line.wanted.knob, &kept.key.knob))
+}
+
+fn shares_a_word(one: &str, other: &str) -> bool {
+    match (Kind::of(one), Kind::of(other)) {
+        (
+            Some(Kind::Ethtool { option, words }),
+            Some(Kind::Ethtool {
+                option: of_other,
+                words: others,
+            }),
+        ) => {
+            option == of_other
+                && words
+                    .split(' ')
+                    .any(|word| others.split(' ').any(|other| other == word))
+        }
+        _ => false,
     }
 }
 

@@ -118,4 +118,4 @@ fn removed(path: &Path, folder: &Path) -> io::Result<()> {
 }
 
 const LONG: u64 = 64 << 10;
-const DROP_INS: [&str; 3] = [".link.d", ".device.d", ".target.d"];
+const DROP_INS: [&str; 2] = [".link.d", ".target.d"];

@@ -56,6 +56,11 @@ impl<'a> Kind<'a> {
         matches!(self, Self::Ethtool { option, .. } if up.contains(&option))
     }
 
+    /// When a link comes up, e1000e sets pause frames as negotiated, whatever was set before.
+    pub(super) fn needs_carrier(self) -> bool {
+        matches!(self, Self::Ethtool { option: "-A", .. })
+    }
+
     pub(super) fn is_of_the_host(self) -> bool {
         matches!(self, Self::Interrupt(_) | Self::Governor)
     }

@@ -32,6 +32,7 @@ pub(crate) fn is_ours(path: &str) -> bool {
     let is_unit = || {
         let rest = name.strip_prefix("linerate-");
         let rest = rest.and_then(|rest| rest.strip_suffix(".service"));
+        let rest = rest.map(|rest| rest.strip_suffix('@').unwrap_or(rest));
         rest.is_some_and(|rest| !rest.is_empty() && is_plain(rest))
     };
     match folder {
@@ -39,8 +40,7 @@ pub(crate) fn is_ours(path: &str) -> bool {
         UDEV => is_numbered(".rules"),
         UNIT => is_unit(),
         _ => {
-            let is_drop_in =
-                below(LINK, ".link.d") || below(UNIT, ".device.d") || below(UNIT, ".target.d");
+            let is_drop_in = below(LINK, ".link.d") || below(UNIT, ".target.d");
             is_drop_in && is_numbered(".conf")
         }
     }
@@ -75,21 +75,6 @@ fn is_escaped(byte: u8) -> bool {
     is_plain(byte) || b"\\:@".contains(&byte)
 }
 
-/// As `systemd-escape --path` does with a part of a path.
-pub(super) fn escaped(part: &str) -> String {
-    let is_kept = |at: usize, byte: u8| {
-        byte.is_ascii_alphanumeric() || b":_".contains(&byte) || (byte == b'.' && at > 0)
-    };
-    let pieces = part
-        .bytes()
-        .enumerate()
-        .map(|(at, byte)| match is_kept(at, byte) {
-            true => char::from(byte).to_string(),
-            false => format!("\\x{byte:02x}"),
-        });
-    pieces.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,7 +85,7 @@ mod tests {
             "/etc/sysctl.d/90-linerate-net.ipv4.tcp_rmem.conf",
             "/etc/udev/rules.d/90-linerate-eth0-ip-link-txqueuelen.rules",
             "/etc/systemd/system/linerate-eth0-ethtool-A-rx.service",
-            "/etc/systemd/system/sys-subsystem-net-devices-br\\x2d0.device.d/90-linerate-x.conf",
+            "/etc/systemd/system/linerate-eth0-ethtool-A-rx@.service",
             "/etc/systemd/system/multi-user.target.d/90-linerate-x.conf",
             "/etc/systemd/network/10-lan.link.d/90-linerate-x.conf",
         ] {
@@ -117,6 +102,8 @@ mod tests {
             "/etc/passwd.d/90-linerate-x.conf",
             "etc/sysctl.d/90-linerate-x.conf",
             "/etc/systemd/system/ssh.service",
+            "/etc/systemd/system/linerate-@.service",
+            "/etc/systemd/system/dev-sda.device.d/90-linerate-x.conf",
             "/etc/systemd/system/ssh.service.d/90-linerate-x.conf",
             "/etc/systemd/network/../x.link.d/90-linerate-x.conf",
             "/etc/systemd/network/.link.d/90-linerate-x.conf",
@@ -126,11 +113,5 @@ mod tests {
         ] {
             assert!(!is_ours(path), "{path}");
         }
-    }
-
-    #[test]
-    fn names_are_escaped_as_systemd_does() {
-        assert_eq!(escaped("br-0.7"), r"br\x2d0.7");
-        assert_eq!(escaped(".x"), r"\x2ex");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::root;
+use super::{ifupdown, interrupt, networkd, root};
 
 /// A file of configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +37,12 @@ pub struct Interface {
     pub is_virtual: bool,
     /// The `.link` file that applies to it.
     pub link: Option<Config>,
+    /// The `.network` file that systemd-networkd applies to it, and the drop-ins of that.
+    pub network: Vec<Config>,
+    /// The numbers of its interrupts, where its bus has message-signalled ones.
+    pub interrupts: Vec<u32>,
+    /// What a virtio device is called, which depends on the order in which such devices are found: `virtio1`.
+    pub virtio: Option<String>,
 }
 
 /// The machine.
@@ -50,6 +56,8 @@ pub struct Surroundings {
     pub systemd: Option<u32>,
     /// The network namespace of process 1, where that can be read.
     pub netns: Option<u64>,
+    /// `/etc/network/interfaces` and the files that it includes, if ifupdown is installed.
+    pub ifupdown: Vec<Config>,
     /// `sysctl.d`: of several files with the same name only the one that is read.
     pub sysctls: Vec<Config>,
     /// Profiles of NetworkManager, if it runs.
@@ -85,14 +93,18 @@ impl Surroundings {
                 .collect(),
             false => Vec::new(),
         };
-        let named = interfaces
-            .iter()
-            .map(|name| (name.clone(), interface(root, name)));
+        let mut names = linerate_linux::sysfs::names(&below(root, "/sys/class/net"));
+        names.extend(interfaces.iter().cloned());
+        let named = names.into_iter().map(|name| {
+            let found = interface(root, &name);
+            (name, found)
+        });
         Self {
             is_image: false,
             date: String::new(),
             systemd: systemd(root),
             netns: netns(root),
+            ifupdown: ifupdown::read(root),
             sysctls: sysctls(root),
             profiles,
             tuned,
@@ -111,7 +123,15 @@ impl Surroundings {
         let moved = |(name, interface): (String, Interface)| {
             let link = interface.link.as_ref();
             let link = link.and_then(|link| config(root, &link.path));
-            (name, Interface { link, ..interface })
+            let network = interface.network.iter();
+            let network = network.filter_map(|file| config(root, &file.path));
+            let network = network.collect();
+            let interface = Interface {
+                link,
+                network,
+                ..interface
+            };
+            (name, interface)
         };
         Self {
             is_image: true,
@@ -126,12 +146,12 @@ impl Surroundings {
 }
 
 /// The path on this host; one that does not exist if there are too many links.
-fn below(root: &Path, path: &str) -> PathBuf {
+pub(super) fn below(root: &Path, path: &str) -> PathBuf {
     root::below(root, path).unwrap_or_default()
 }
 
 /// A link to `/dev/null` masks a file, also in an image that has no devices.
-fn text(root: &Path, path: &str) -> Option<String> {
+pub(super) fn text(root: &Path, path: &str) -> Option<String> {
     let path = below(root, path);
     match path == root.join("dev/null") {
         true => Some(String::new()),
@@ -139,11 +159,15 @@ fn text(root: &Path, path: &str) -> Option<String> {
     }
 }
 
-fn config(root: &Path, path: &str) -> Option<Config> {
+pub(super) fn config(root: &Path, path: &str) -> Option<Config> {
     Some(Config {
         text: text(root, path)?,
         path: path.to_owned(),
     })
+}
+
+pub(super) fn is_there(root: &Path, path: &str) -> bool {
+    below(root, path).is_file()
 }
 
 fn line(root: &Path, path: &str) -> Option<String> {
@@ -151,7 +175,7 @@ fn line(root: &Path, path: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn folder_of(root: &Path, folder: &str, suffix: &str) -> Vec<Config> {
+pub(super) fn folder_of(root: &Path, folder: &str, suffix: &str) -> Vec<Config> {
     let names = linerate_linux::sysfs::names(&below(root, folder)).into_iter();
     let named = names.filter(|name| name.ends_with(suffix));
     let read = named.filter_map(|name| config(root, &format!("{folder}/{name}")));
@@ -245,6 +269,9 @@ fn interface(root: &Path, name: &str) -> Interface {
         is_virtual: sysfs
             .as_ref()
             .is_some_and(|path| path.starts_with("/sys/devices/virtual/")),
+        interrupts: interrupt::numbers(sysfs.as_deref(), root),
+        virtio: sysfs.as_deref().and_then(interrupt::virtio),
+        network: networkd::applied(root, &index),
         sysfs,
         link: link.and_then(|path| config(root, &path)),
     }
@@ -263,7 +290,7 @@ fn interrupts(root: &Path) -> BTreeMap<u32, String> {
 fn tools(root: &Path) -> BTreeMap<String, String> {
     let found = TOOLS.into_iter().filter_map(|name| {
         let mut paths = PATHS.iter().map(|folder| format!("{folder}/{name}"));
-        let path = paths.find(|path| below(root, path).is_file())?;
+        let path = paths.find(|path| is_there(root, path))?;
         Some((name.to_owned(), path))
     });
     found.collect()

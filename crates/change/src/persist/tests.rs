@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What goes where.
 
+mod conflicts;
+
 use super::*;
 use crate::entry::Device;
 
@@ -11,8 +13,7 @@ fn around() -> Surroundings {
         id_path: Some("pci-0000:00:1f.6".to_owned()),
         port: Some("0".to_owned()),
         sysfs: Some("/sys/devices/pci0000:00/0000:00:1f.6/net/eth0".to_owned()),
-        is_virtual: false,
-        link: None,
+        ..Interface::default()
     };
     let tool = |name: &str| (name.to_owned(), format!("/usr/sbin/{name}"));
     Surroundings {
@@ -309,63 +310,98 @@ fn a_link_file_is_extended_only_if_it_is_for_this_device_alone() {
 fn what_needs_the_interface_up_is_a_unit_that_its_device_wants() {
     let mut around = around();
     let files = planned(of_interface("ethtool -A rx", "on"), &around).unwrap();
-    let [unit, wants] = files.as_slice() else {
+    let [unit, rule] = files.as_slice() else {
         panic!("{files:?}");
     };
-    assert!(is_ours(&unit.path) && is_ours(&wants.path));
+    assert!(is_ours(&unit.path) && is_ours(&rule.path));
     assert_eq!(
         unit.path,
-        "/etc/systemd/system/linerate-eth0-ethtool-A-rx.service"
+        "/etc/systemd/system/linerate-eth0-ethtool-A-rx@.service"
     );
     assert_eq!(
-        wants.path,
-        "/etc/systemd/system/sys-subsystem-net-devices-eth0.device.d/90-linerate-eth0-ethtool-A-rx.conf"
+        rule.path,
+        "/etc/udev/rules.d/90-linerate-eth0-ethtool-A-rx.rules"
     );
     assert!(
-        wants
-            .content
-            .ends_with("\n[Unit]\nWants=linerate-eth0-ethtool-A-rx.service\n")
+        rule.content.ends_with(
+            "\nACTION!=\"remove\", SUBSYSTEM==\"net\", ENV{ID_PATH}==\"pci-0000:00:1f.6\", \
+             ENV{SYSTEMD_WANTS}+=\"linerate-eth0-ethtool-A-rx@.service\"\n"
+        ),
+        "{}",
+        rule.content
     );
-    let glob = "\nConditionPathExistsGlob=/sys/devices/pci0000:00/0000:00:1f.6/net/eth0\n";
-    assert!(unit.content.contains(glob), "{}", unit.content);
     assert!(
         unit.content
-            .contains("\nExecStart=/usr/sbin/ethtool -A eth0 rx on\n")
+            .contains("\nBindsTo=%i.device\nAfter=%i.device\n")
     );
-    assert_eq!(unit.removes, format!("rm {} {}", unit.path, wants.path));
-    assert_eq!((&wants.removes, wants.activates.len()), (&unit.removes, 0));
-    let sysfs = "/sys/devices/pci0000:00/0000:00:03.0/virtio1/net/eth0";
-    if let Some(eth0) = around.interfaces.get_mut("eth0") {
-        eth0.sysfs = Some(sysfs.to_owned());
-    }
-    let files = planned(of_interface("ethtool -A rx", "on"), &around).unwrap();
     assert!(
-        files[0]
-            .content
-            .contains("/0000:00:03.0/virtio*/net/eth0\n")
+        unit.content
+            .ends_with("name=$${PWD##*/}; /usr/sbin/ethtool -A $$name rx on\"\n"),
+        "{}",
+        unit.content
     );
+    assert_eq!(unit.removes, format!("rm {} {}", unit.path, rule.path));
+    assert_eq!((&rule.removes, rule.activates.len()), (&unit.removes, 0));
+    around.systemd = Some(219);
+    assert!(why(of_interface("ethtool -A rx", "on"), &around).contains("before version 235"));
 }
 
 #[test]
 fn an_interrupt_is_found_by_its_name() {
     let mut around = around();
-    around.interrupts = [(31, "eth0-rx-0"), (32, "shared"), (33, "shared")]
+    around.interrupts = [(30, "acpi"), (32, "shared"), (33, "shared"), (35, "a b")]
         .map(|(number, name)| (number, name.to_owned()))
         .into();
-    let files = planned(of_host("irq 31", "0-1"), &around).unwrap();
+    let files = planned(of_host("irq 30", "0-1"), &around).unwrap();
     assert!(
         files[0]
             .content
-            .contains("*' eth0-rx-0') echo 0-1 > /proc/irq/$${n%%:}/smp_affinity_list;;")
+            .contains("*\\\" acpi\\\") echo 0-1 > /proc/irq/$${n%%:}/smp_affinity_list; "),
+        "{}",
+        files[0].content
     );
     assert_eq!(
         files[1].path,
-        "/etc/systemd/system/multi-user.target.d/90-linerate-irq-31.conf"
+        "/etc/systemd/system/multi-user.target.d/90-linerate-irq-30.conf"
     );
     assert!(why(of_host("irq 32", "0"), &around).contains("is not unique"));
     assert!(why(of_host("irq 34", "0"), &around).contains("has no name"));
+    assert!(why(of_host("irq 35", "0"), &around).contains("literally"));
     around.programs = vec!["irqbalance".to_owned()];
-    assert!(why(of_host("irq 31", "0"), &around).starts_with("irqbalance moves interrupts"));
+    assert!(why(of_host("irq 30", "0"), &around).starts_with("irqbalance moves interrupts"));
+}
+
+/// Its name has that of the interface, or of the virtio device: both may be others after a boot.
+#[test]
+fn an_interrupt_of_a_card_follows_the_card() {
+    for (name, virtio, pattern) in [
+        ("eth0-rx-0", None, "*\\\" $${name}-rx-0\\\")"),
+        ("i40e-eth0-TxRx-0", None, "*\\\" i40e-$${name}-TxRx-0\\\")"),
+        ("eth01-x", None, "*\\\" eth01-x\\\")"),
+        (
+            "virtio1-input.0",
+            Some("virtio1"),
+            "*\\\" $${v##*/}-input.0\\\")",
+        ),
+    ] {
+        let mut around = around();
+        around.interrupts = [(31, name.to_owned())].into();
+        if let Some(eth0) = around.interfaces.get_mut("eth0") {
+            eth0.interrupts = vec![31];
+            eth0.virtio = virtio.map(str::to_owned);
+        }
+        let files = planned(of_host("irq 31", "0-1"), &around).unwrap();
+        assert!(files[0].content.contains(pattern), "{}", files[0].content);
+        assert_eq!(
+            files[0].path,
+            "/etc/systemd/system/linerate-irq-31@.service"
+        );
+        assert!(
+            files[1]
+                .content
+                .contains("ENV{ID_PATH}==\"pci-0000:00:1f.6\"")
+        );
+    }
 }
 
 #[test]

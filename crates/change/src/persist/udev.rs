@@ -38,7 +38,7 @@ pub(super) fn file(kept: &Kept, kind: Kind<'_>, around: &Surroundings) -> Result
 }
 
 /// By its place (`ID_PATH`), else by the address in its memory; a virtual interface by its name, which its creator chose.
-fn matches(device: &Device, interface: Option<&Interface>) -> Result<String, Refusal> {
+pub(super) fn matches(device: &Device, interface: Option<&Interface>) -> Result<String, Refusal> {
     let place = interface.and_then(|interface| interface.id_path.as_deref());
     let is_plain = |text: &str| {
         text.bytes()

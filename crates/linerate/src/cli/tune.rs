@@ -39,9 +39,13 @@ use crate::store;
 pub(super) fn run(args: &TuneArgs, options: BTreeMap<String, String>) -> Exit {
     let (flags, ended) = match &args.action {
         None => return campaign::run(&args.campaign, options),
-        Some(TuneAction::Set { line, document }) => (
+        Some(TuneAction::Set {
+            line,
+            keep,
+            document,
+        }) => (
             *document,
-            set::run(line).and_then(|changes| listed(changes, *document)),
+            set::run(line, *keep).and_then(|changes| listed(changes, *document)),
         ),
         Some(TuneAction::Status { document }) => (
             *document,

@@ -115,6 +115,9 @@ pub(in crate::cli) enum TuneAction {
     Set {
         /// Such as 'ethtool -G eth0 rx 4096'
         line: String,
+        /// It stays until `tune restore --kept`
+        #[arg(long)]
+        keep: bool,
         #[command(flatten)]
         document: DocumentFlags,
     },
