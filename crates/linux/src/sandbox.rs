@@ -268,12 +268,16 @@ fn prepare(privilege: Privilege, caller: Caller) -> io::Result<()> {
 
 /// Waits until the program inside has ended and hands its status out.
 fn bury(main: i32, mut outside: UnixStream) -> ! {
-    let queued_by_the_outside = |code| code == libc::SI_QUEUE;
+    let sent_by_the_outside = |signal, _| {
+        PASSED_ON
+            .into_iter()
+            .find(|one| carrier(*one) == Some(signal))
+    };
     let pass = |signal| {
         // SAFETY: sends a signal to a child that has not been waited for.
         let _sent = unsafe { libc::kill(main, signal) };
     };
-    let status = pass_signals_until_end(main, queued_by_the_outside, pass).unwrap_or(0x100);
+    let status = pass_signals_until_end(main, sent_by_the_outside, pass).unwrap_or(0x100);
     let _outside_gone = outside.write_all(&status.to_ne_bytes());
     leave(0);
 }
@@ -296,13 +300,12 @@ fn stay_outside(init: i32, mut inside: UnixStream, caller: Caller) -> Result<Pri
         return Err(kernel("prepare the new namespaces")(source));
     }
     let _as_ours = block_signals();
-    let wanted = |code| caller.own_group || code == libc::SI_USER;
+    let wanted = |signal, code| (caller.own_group || code == libc::SI_USER).then_some(signal);
     let pass = |signal| {
-        let value = libc::sigval {
-            sival_ptr: std::ptr::null_mut(),
-        };
-        // SAFETY: sends a signal to a child that has not been waited for.
-        let _sent = unsafe { libc::sigqueue(init, signal, value) };
+        if let Some(carrier) = carrier(signal) {
+            // SAFETY: sends a signal to a child that has not been waited for.
+            let _sent = unsafe { libc::kill(init, carrier) };
+        }
     };
     let _ended = pass_signals_until_end(init, wanted, pass);
     end_like(read_i32(&mut inside))
@@ -339,14 +342,22 @@ const PASSED_ON: [libc::c_int; 6] = [
     libc::SIGUSR2,
 ];
 
-/// The signals that are passed on, and SIGCHLD.
+/// By which real-time signal one is handed to init. A signal of the group may be pending there, and a second one with its number
+/// would be lost in it: signal(7), "Queueing and delivery semantics".
+fn carrier(signal: libc::c_int) -> Option<libc::c_int> {
+    let at = PASSED_ON.iter().position(|one| *one == signal)?;
+    Some(libc::SIGRTMIN() + libc::c_int::try_from(at).ok()?)
+}
+
+/// The signals that are passed on, their carriers, and SIGCHLD.
 fn watched() -> libc::sigset_t {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `set` is large enough for a signal set.
     let _filled = unsafe { libc::sigemptyset(set.as_mut_ptr()) };
     // SAFETY: sigemptyset has written it.
     let mut set = unsafe { set.assume_init() };
-    for signal in PASSED_ON.into_iter().chain([libc::SIGCHLD]) {
+    let carriers = PASSED_ON.into_iter().filter_map(carrier);
+    for signal in PASSED_ON.into_iter().chain(carriers).chain([libc::SIGCHLD]) {
         // SAFETY: `set` is an initialised signal set.
         let _added = unsafe { libc::sigaddset(&raw mut set, signal) };
     }
@@ -367,10 +378,10 @@ fn restore_signals(before: &libc::sigset_t) {
 }
 
 /// Sleeps in sigwaitinfo(2) until `child` has ended; reaps every other child too.
-/// A signal whose `si_code` is wanted is passed on. Returns the child's wait status.
+/// What a signal and its `si_code` stand for is passed on. Returns the child's wait status.
 fn pass_signals_until_end(
     child: i32,
-    wanted: impl Fn(i32) -> bool,
+    wanted: impl Fn(i32, i32) -> Option<i32>,
     pass: impl Fn(i32),
 ) -> Option<i32> {
     let set = watched();
@@ -381,7 +392,9 @@ fn pass_signals_until_end(
             }
         }
         match next_signal(&set) {
-            Some((signal, code)) if signal != libc::SIGCHLD && wanted(code) => pass(signal),
+            Some((signal, code)) if signal != libc::SIGCHLD => {
+                wanted(signal, code).into_iter().for_each(&pass);
+            }
             _ => {}
         }
     }

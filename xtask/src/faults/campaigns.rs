@@ -50,7 +50,7 @@ const CAMPAIGNS: [Campaign; 9] = [
     ),
     campaign(
         "threaded-napi",
-        "--fault threaded-napi -- tcp -t 500ms",
+        "--fault threaded-napi -- tcp -P 2 -t 500ms",
         "echo 0 > /sys/class/net/eth0/threaded",
     ),
     campaign(

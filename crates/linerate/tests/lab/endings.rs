@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 use super::Test;
@@ -14,6 +15,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("killed_outside_leaves_nothing", |_| killed(Who::Outside)),
     ("killed_inside_leaves_nothing", |_| killed(Who::Inside)),
     ("terminated_leaves_nothing", |_| killed(Who::Terminated)),
+    ("terminated_by_timeout_leaves_nothing", |_| {
+        killed(Who::WithItsGroup)
+    }),
     ("forbidden_namespaces_are_named", |_| {
         forbidden_namespaces_are_named()
     }),
@@ -26,6 +30,8 @@ enum Who {
     Inside,
     /// SIGTERM of the process that was started.
     Terminated,
+    /// The same and SIGTERM of its group, as timeout(1) sends them.
+    WithItsGroup,
 }
 
 fn killed(who: Who) -> Outcome {
@@ -39,11 +45,16 @@ fn killed(who: Who) -> Outcome {
     let namespaces: Vec<_> = standing.iter().filter_map(|pid| network_of(*pid)).collect();
     let (signal, pid) = match who {
         Who::Outside => ("-KILL", lab.id()),
-        Who::Terminated => ("-TERM", lab.id()),
+        Who::Terminated | Who::WithItsGroup => ("-TERM", lab.id()),
         Who::Inside => ("-KILL", inside(&standing, lab.id())?),
     };
+    let mut targets = vec![pid.to_string()];
+    if matches!(who, Who::WithItsGroup) {
+        targets.push(format!("-{pid}"));
+    }
     let sent = Command::new("kill")
-        .args([signal, &pid.to_string()])
+        .args([signal, "--"])
+        .args(targets)
         .status()?;
     ensure(sent.success(), || format!("kill {signal} {pid}: {sent}"))?;
     let status = lab.wait()?;
@@ -90,6 +101,7 @@ fn who_number(who: &Who) -> u8 {
         Who::Outside => 0,
         Who::Inside => 1,
         Who::Terminated => 2,
+        Who::WithItsGroup => 3,
     }
 }
 
@@ -100,6 +112,7 @@ fn start(mark: &str) -> Outcome<Child> {
         .env(VARIABLE, "lab-with-sleepers")
         .env("LINERATE_TEST_MARK", mark);
     let mut lab = command
+        .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()?;
