@@ -18,11 +18,15 @@ struct Campaign {
     name: &'static str,
     /// What follows `tune --lab`.
     words: &'static str,
-    /// How the command of the change begins that is kept; empty if none is.
-    keeps: &'static str,
+    /// How the command of a change begins that is kept, one of these; none if nothing is.
+    keeps: &'static [&'static str],
 }
 
-const fn campaign(name: &'static str, words: &'static str, keeps: &'static str) -> Campaign {
+const fn campaign(
+    name: &'static str,
+    words: &'static str,
+    keeps: &'static [&'static str],
+) -> Campaign {
     Campaign { name, words, keeps }
 }
 
@@ -31,43 +35,47 @@ const CAMPAIGNS: [Campaign; 9] = [
     campaign(
         "tcp-rmem",
         "--fault tcp-rmem --fault delay=5ms -- tcp -t 500ms",
-        "sysctl -w net.ipv4.tcp_rmem=",
+        &["sysctl -w net.ipv4.tcp_rmem="],
     ),
     campaign(
         "tcp-wmem",
         "--fault tcp-wmem --fault delay=5ms -- tcp -t 500ms",
-        "sysctl -w net.ipv4.tcp_wmem=",
+        &["sysctl -w net.ipv4.tcp_wmem="],
     ),
     campaign(
         "qdisc-limit",
         "--fault qdisc-limit -- tcp -t 500ms",
-        "tc qdisc del dev eth0 root",
+        &["tc qdisc del dev eth0 root"],
     ),
     campaign(
         "offload-off",
         "--fault offload-off -- tcp -t 500ms",
-        "ethtool -K eth0 ",
+        &["ethtool -K eth0 "],
     ),
     campaign(
         "threaded-napi",
         "--fault threaded-napi -- tcp -P 2 -t 500ms",
-        "echo 0 > /sys/class/net/eth0/threaded",
+        &[
+            "echo 0 > /sys/class/net/eth0/threaded",
+            // Long segments do not fill the ring either: of both, only the first that is better may be needed.
+            "ethtool -K eth0 tso on gso on",
+        ],
     ),
     campaign(
         "rps",
         "--fault rps -- tcp -t 500ms",
-        "echo 0 > /sys/class/net/eth0/queues/rx-0/rps_cpus",
+        &["echo 0 > /sys/class/net/eth0/queues/rx-0/rps_cpus"],
     ),
     campaign(
         "reno",
         "--fault reno=20ms:0.5% -- tcp -t 3",
-        "sysctl -w net.ipv4.tcp_congestion_control=bbr",
+        &["sysctl -w net.ipv4.tcp_congestion_control=bbr"],
     ),
-    campaign("healthy", "-- tcp -t 500ms", ""),
+    campaign("healthy", "-- tcp -t 500ms", &[]),
     campaign(
         "noise",
         "--fault cpu-contention=8 --explore=tcp_rmem -- tcp -t 300ms",
-        "",
+        &[],
     ),
 ];
 
@@ -93,9 +101,13 @@ pub(super) fn run(words: &[&str]) -> Outcome {
 impl Campaign {
     fn is_right(&self, tuning: &Value) -> bool {
         let kept = kept(tuning);
+        let is_meant = |one: &&Value| {
+            let mut starts = self.keeps.iter();
+            starts.any(|start| command(one).starts_with(start))
+        };
         match self.keeps {
-            "" => tuning.is_object() && kept.is_empty(),
-            start => kept.iter().any(|one| command(one).starts_with(start)),
+            [] => tuning.is_object() && kept.is_empty(),
+            _ => kept.iter().any(is_meant),
         }
     }
 }
