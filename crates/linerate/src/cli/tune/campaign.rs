@@ -390,13 +390,13 @@ impl Trials<'_, '_> {
             margin: self.args.margin,
         };
         let begun = Instant::now();
-        let gave = asked.carry_out(&mut self.stage, self.session, self.args.server.lab.lab)?;
-        let group = self
-            .times
-            .groups
-            .get(candidate)
-            .copied()
-            .unwrap_or_default();
+        let ended = asked.carry_out(&mut self.stage, self.session, self.args.server.lab.lab);
+        if ended.is_err() {
+            let one = &mut self.tuning.candidates[candidate];
+            one.reason = Some(texts::cut_short(&asked.name));
+        }
+        let gave = ended?;
+        let group = self.times.groups[candidate];
         self.times
             .took(group, gave.runs, begun.elapsed().as_secs_f64());
         Ok(gave)

@@ -41,6 +41,11 @@ pub(super) fn cut_off(candidates: &mut [Candidate]) {
     }
 }
 
+/// A trial that did not come to its end.
+pub(super) fn cut_short(name: &str) -> String {
+    format!("its trial did not come to its end: its runs are in trials/{name} of the record")
+}
+
 /// After the check.
 pub(super) fn found(check: &Output, tuning: &Tuning) -> String {
     let findings = check.findings.iter().filter(|one| !one.informational);
