@@ -79,7 +79,7 @@ pub enum Ask {
         /// The setting.
         key: Key,
     },
-    /// The largest value that is worth trying: [`MOST`].
+    /// The largest value that is worth trying. Only of an agent with the capability `most`.
     Most {
         /// The setting.
         key: Key,
