@@ -86,7 +86,8 @@ impl Lab {
 fn limit(bits_per_second: u64, mtu_bytes: u32) -> String {
     let frame_bytes = mtu_bytes + 14;
     let (burst, queue) = (2 * frame_bytes, 16 * frame_bytes);
-    format!("tbf rate {bits_per_second}bit burst {burst} limit {queue}")
+    let rate = bits_per_second.min(FASTEST);
+    format!("tbf rate {rate}bit burst {burst} limit {queue}")
 }
 
 /// One to steer to, and one that has time.
@@ -132,6 +133,9 @@ fn each_interface(host: &Host, name: impl Fn(&str) -> String, value: &str) -> Re
 
 /// No address is answered for (Documentation/networking/ip-sysctl.rst, arp_ignore).
 const ANSWERS_NOTHING: &str = "8";
+
+/// Bits per second that a token bucket can be set to: 32 bits of bytes.
+pub(super) const FASTEST: u64 = 8 * u32::MAX as u64;
 
 /// In an order in which each can be switched off.
 const OFFLOADS_OFF: &str = "tso off gso off gro off tx off";

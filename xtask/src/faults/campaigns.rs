@@ -105,9 +105,10 @@ impl Campaign {
             let mut starts = self.keeps.iter();
             starts.any(|start| command(one).starts_with(start))
         };
+        let ended = tuning["ended"].as_str().unwrap_or_default();
         match self.keeps {
-            [] => tuning.is_object() && kept.is_empty(),
-            _ => kept.iter().any(is_meant),
+            [] => kept.is_empty() && KEEPS_NOTHING.contains(&ended),
+            _ => ended == "kept" && !kept.is_empty() && kept.iter().all(is_meant),
         }
     }
 }
@@ -162,5 +163,6 @@ fn command(one: &Value) -> &str {
     one["commands"][0].as_str().unwrap_or_default()
 }
 
+const KEEPS_NOTHING: [&str; 3] = ["nothing-to-try", "nothing-better", "inconclusive"];
 /// Much longer than the longest takes on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(1200);

@@ -60,7 +60,7 @@ fn network<'a>(kept: &Kept, around: &'a Surroundings) -> &'a [Config] {
 fn of_networkd(kept: &Kept, around: &Surroundings) -> Result<(), Refusal> {
     match networkd::discipline(network(kept, around)) {
         Some((file, section)) => Err(Refusal::new(format!(
-            "systemd-networkd makes the queueing discipline of [{section}] ({}) when it configures the interface, and wins",
+            "systemd-networkd sets the queueing discipline from [{section}] ({}) when it configures the interface, and wins",
             file.path
         ))
         .by_hand(format!(
@@ -79,9 +79,9 @@ fn of_ifupdown(kept: &Kept, around: &Surroundings) -> Result<(), Refusal> {
     };
     let is_already = line.wanted.knob == kept.key.knob && line.wanted.value == kept.value;
     Err(match is_already {
-        true => Refusal::new(format!("{} sets it already: `{}`", line.path, line.text)),
+        true => Refusal::new(format!("{} already sets it: `{}`", line.path, line.text)),
         false => Refusal::new(format!(
-            "ifup sets it by `{}` ({}) when it brings the interface up, and wins",
+            "ifup sets it with `{}` ({}) when it brings the interface up, and wins",
             line.text, line.path
         ))
         .by_hand(format!(

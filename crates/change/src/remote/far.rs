@@ -446,13 +446,13 @@ fn sent(mut output: impl Write + Send + 'static, beat: Duration) -> io::Result<S
 }
 
 fn closed() -> io::Error {
-    let why = "the connection to the other host is lost; its agent undoes what was changed there";
+    let why = "the connection to the other host is lost; its agent undoes its changes";
     io::Error::new(io::ErrorKind::ConnectionAborted, why)
 }
 
 fn late(silence: Duration) -> io::Error {
     let why = format!(
-        "the other host does not answer in time; its agent undoes what was changed there after {} s of silence",
+        "the other host does not answer in time; its agent undoes its changes after {} s of silence",
         silence.as_secs()
     );
     io::Error::new(io::ErrorKind::TimedOut, why)

@@ -67,7 +67,12 @@ fn read(interfaces: &[String]) -> Vec<RawSetting> {
     let own = interfaces
         .iter()
         .flat_map(|name| thermal::of_interface(name));
-    thermal::sensors().into_iter().chain(own).collect()
+    // The critical value of a processor's sensor is often where it begins to slow down, not where it stops.
+    let of_zones = thermal::sensors().into_iter().map(|mut one| {
+        one.values.retain(|(name, _)| !name.ends_with("_crit"));
+        one
+    });
+    of_zones.chain(own).collect()
 }
 
 fn readings(all: &[RawSetting]) -> Vec<Reading> {

@@ -88,7 +88,7 @@ fn head(output: &Output, tuning: &Tuning) -> Vec<Line> {
                 "" => "what it had changed is undone".to_owned(),
                 why => format!("not restored: {why}"),
             };
-            let text = format!("the campaign did not come to its end; {changed}");
+            let text = format!("the campaign was not completed; {changed}");
             (text, Tone::Warn)
         }
     };
@@ -116,13 +116,19 @@ fn undone(ended: &str, tuning: &Tuning) -> String {
 
 /// From this effect on, what hides it is worth reducing.
 const NOISY: f64 = 0.05;
-const LESS_NOISE: &str = "to detect less: longer runs (-t 10), more blocks (--blocks 24), a machine that does nothing else";
+const LESS_NOISE: &str =
+    "to detect smaller effects: longer runs (-t 10), more blocks (--blocks 24), an idle machine";
 
 fn kept(output: &Output, count: usize) -> String {
     let is_lab = output.command.iter().any(|word| word == "--lab");
-    let until = match is_lab {
-        true => "it was in force until the lab ended",
-        false => "in force until the next reboot",
+    let has_files = output
+        .changes
+        .iter()
+        .any(|one| one.knob.starts_with("file "));
+    let until = match (is_lab, has_files) {
+        (true, _) => "it was in force until the lab ended",
+        (false, true) => "in force, with files that set it at boot",
+        (false, false) => "in force until the next reboot",
     };
     format!("{} proven better: {until}", changes(count, ["is", "are"]))
 }

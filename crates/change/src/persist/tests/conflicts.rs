@@ -20,7 +20,7 @@ fn a_discipline_of_networkd_wins() {
     );
     let why = refusal.unwrap_err().why;
     assert!(
-        why.starts_with("systemd-networkd makes the queueing discipline of [FairQueueingControlledDelay] (/etc/systemd/network/10-lan.network)"),
+        why.starts_with("systemd-networkd sets the queueing discipline from [FairQueueingControlledDelay] (/etc/systemd/network/10-lan.network)"),
         "{why}"
     );
     for other in [
@@ -91,7 +91,7 @@ fn a_line_of_ifupdown_for_the_same_setting_wins() {
         assert_eq!(
             refusal.why,
             format!(
-                "ifup sets it by `{line}` (/etc/network/interfaces) when it brings the interface up, and wins"
+                "ifup sets it with `{line}` (/etc/network/interfaces) when it brings the interface up, and wins"
             )
         );
         for other in [
@@ -108,7 +108,7 @@ fn a_line_of_ifupdown_for_the_same_setting_wins() {
         stanza("iface eth1 inet dhcp\n    hardware-dma-ring-rx 512\n    offload-gro off\n");
     assert!(planned(rings(), &with(&of_another)).is_ok());
     let same = with(&stanza("  up \\\n  ethtool -G eth0 rx 4096 tx 1024\n"));
-    assert!(why(rings(), &same).starts_with("/etc/network/interfaces sets it already: `up"));
+    assert!(why(rings(), &same).starts_with("/etc/network/interfaces already sets it: `up"));
     let mtu = planned(
         of_interface("ip link mtu", "9000"),
         &with(&stanza("    mtu 1400\n")),

@@ -11,6 +11,7 @@ use linerate_wire::frame::{Family, Side};
 use super::DeviceFault;
 use crate::dut::layout::DEVICE_PORTS;
 use crate::dut::{DeviceKind, DutLab, DutPlan};
+use crate::inject::FASTEST;
 use crate::settings::set;
 use crate::{LabError, cannot};
 
@@ -76,7 +77,8 @@ pub(in crate::dut) fn refuse_impossible(plan: &DutPlan) -> Result<(), LabError> 
 
 /// Takes one frame of a sender that is a little late: a larger buffer would let short trials pass above the rate.
 fn bucket(bits_per_second: u64) -> String {
-    format!("tbf rate {bits_per_second}bit burst {LARGEST_FRAME_BYTES} limit {LARGEST_FRAME_BYTES}")
+    let rate = bits_per_second.min(FASTEST);
+    format!("tbf rate {rate}bit burst {LARGEST_FRAME_BYTES} limit {LARGEST_FRAME_BYTES}")
 }
 
 /// Fails the second time, which ends the repetition.

@@ -19,7 +19,7 @@ pub(in crate::cli) struct FarFlags {
     /// Undo a change that cuts the path to the host after this time
     #[arg(long, value_name = "TIME", default_value = "60", value_parser = values::duration)]
     pub(in crate::cli) confirm_within: u64,
-    /// Try also changes that interrupt an interface of the management session (ssh)
+    /// Also try changes that interrupt an interface of the management session (ssh)
     #[arg(long)]
     pub(in crate::cli) allow_management: bool,
 }

@@ -14,8 +14,8 @@ use crate::cli::values::{self, compare};
 /// Checks the link first. Then each change that a finding proposes for this host's settings is made and undone again
 /// in blocks of runs in random order, as `ab` does. A change is kept if two trials prove it better; then a fresh check
 /// shows whether the finding is gone. Each change is in a journal before it is made: `tune restore` undoes what a killed
-/// process or a power cut left behind. Nothing is written that a reboot does not undo, without --persist.
-/// `docs/tuning.md` describes what is changed, when, and how to get back.
+/// process or a power failure left. Without --persist, a reboot undoes every change. `docs/tuning.md` describes what is
+/// changed, and how to undo it.
 #[derive(Debug, Args)]
 #[command(disable_version_flag = true)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -23,7 +23,7 @@ use crate::cli::values::{self, compare};
   linerate tune 192.0.2.7                    HOST runs `linerate serve`
   linerate tune 192.0.2.7 --dry-run          what would be tried, as commands
   linerate tune 192.0.2.7 --remote           also settings of HOST, through ssh
-  linerate tune 192.0.2.7 -- udp -b 400M     what this measurement shows, and by it
+  linerate tune 192.0.2.7 -- udp -b 400M     find and judge by this measurement
   linerate tune --lab --quick --fault tcp-rmem
   linerate tune status
   linerate tune restore
@@ -45,10 +45,10 @@ pub(in crate::cli) struct CampaignArgs {
     /// Show what would be tried, and change nothing
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
-    /// Try also what harmed a host in an earlier campaign and was rolled back
+    /// Also try what harmed a host in an earlier campaign and was rolled back
     #[arg(long)]
     pub(in crate::cli) retry: bool,
-    /// Try also what no finding proposes: the tunables for throughput and loss that the hosts have; with WORD only those
+    /// Also try what no finding proposes: tunables that can improve throughput or loss; with WORD only those
     /// whose name contains it, such as rmem or 'ethtool -K'
     #[arg(long, value_name = "WORD", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(in crate::cli) explore: Option<String>,
@@ -58,13 +58,13 @@ pub(in crate::cli) struct CampaignArgs {
     /// Write files that make permanent what is kept, as `linerate tune persist` does
     #[arg(long, conflicts_with_all = ["lab", "dry_run"])]
     pub(in crate::cli) persist: bool,
-    /// Write them below DIR, the root of an image, as `linerate tune persist --root` does
+    /// Write these files below DIR, the root of an image, as `linerate tune persist --root` does
     #[arg(long, value_name = "DIR", requires = "persist")]
     pub(in crate::cli) root: Option<PathBuf>,
     /// Shorter check and fewer runs: --aa 2, --blocks 6, -t 1 and --settle 200ms, unless they are given
     #[arg(long)]
     pub(in crate::cli) quick: bool,
-    /// Length of each run
+    /// Length of each run, unless MEASUREMENT has its own
     #[arg(short = 't', long, value_name = "TIME", default_value = "2", default_value_if("quick", "true", "1"), value_parser = run_length)]
     pub(in crate::cli) time: String,
     /// Maximum number of blocks of four runs for each trial, 6 … 200
@@ -126,10 +126,10 @@ pub(in crate::cli) enum TuneAction {
     /// Writes the old value, and reads it back. A setting that another program has changed since is left
     /// as it is, and so is what a running process has changed.
     Restore {
-        /// Undo also what another program has changed since, and what a running process has changed
+        /// Also undo what another program has changed since, and what a running process has changed
         #[arg(long)]
         force: bool,
-        /// Undo also what was kept, and remove the files that make it permanent
+        /// Also undo what was kept, and remove the files that make it permanent
         #[arg(long)]
         kept: bool,
         #[command(flatten)]

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use linerate_method::campaign::{Campaign, Step};
 use linerate_method::experiment::{Plan, margin};
 use linerate_model::failure::Failure;
-use linerate_model::output::{Candidate, CandidateState, ChangeState, Output, Tuning, TuningEnd};
+use linerate_model::output::{
+    Candidate, CandidateState, ChangeState, Output, Role, Tuning, TuningEnd,
+};
 
 use super::candidate::{Proposal, Proposals, ceiling};
 use super::far::Reached;
@@ -231,7 +233,9 @@ impl Trials<'_, '_> {
             let left: Vec<String> = left.into_iter().collect();
             self.tuning.why = (!left.is_empty()).then(|| left.join("; "));
         }
-        ended
+        ended?;
+        // What is kept stays so, also if it cannot be made permanent.
+        self.next()
     }
 
     /// Tries all; the candidates that are proven, which are in force.
@@ -345,6 +349,7 @@ impl Trials<'_, '_> {
             measurement: &measurement,
             finding: None,
             tradeoffs: self.tradeoffs(set),
+            lets_wait: self.lets_wait(set),
             plan: self.plan(0),
             settle: self.settle_time(),
             margin: self.args.margin,
@@ -385,6 +390,7 @@ impl Trials<'_, '_> {
             measurement: &measurement,
             finding,
             tradeoffs: self.tradeoffs(&[candidate]),
+            lets_wait: self.lets_wait(&[candidate]),
             plan,
             settle: self.settle_time(),
             margin: self.args.margin,
@@ -409,6 +415,13 @@ impl Trials<'_, '_> {
         changes.flat_map(|one| one.tradeoffs.clone()).collect()
     }
 
+    /// Whether one of them decides how long packets may wait.
+    fn lets_wait(&self, set: &[usize]) -> bool {
+        let proposals = set.iter().map(|one| self.stage.proposal(*one));
+        let mut settings = proposals.flat_map(|one| &one.wanted);
+        settings.any(|one| QUEUES.iter().any(|start| one.knob.starts_with(start)))
+    }
+
     /// Each trial has an order of its own.
     fn plan(&mut self, aa_blocks: u32) -> Plan {
         self.seed = self.seed.wrapping_add(1);
@@ -431,7 +444,6 @@ impl Trials<'_, '_> {
             self.tuning.ended = texts::nothing_kept(&self.tuning.candidates);
             return Ok(());
         }
-        self.tuning.ended = TuningEnd::Kept;
         let fresh = find::measured(self.session, first, "fresh-check", &mut || {
             self.stage.alarm()
         })?;
@@ -440,12 +452,15 @@ impl Trials<'_, '_> {
         self.tuning.why = ceiling(&fresh);
         let candidates = &self.tuning.candidates;
         let mut changes = texts::changes(candidates, &self.stage, kept);
+        // Nothing is kept on a host that was harmed or lost meanwhile.
+        self.stage.bring(kept).map_err(failure)?;
         self.stage.keep().map_err(failure)?;
+        self.tuning.ended = TuningEnd::Kept;
         changes
             .iter_mut()
             .for_each(|one| one.state = ChangeState::Kept);
         self.session.output.changes = changes;
-        self.next()
+        Ok(())
     }
 
     /// What is permanent, and what to run next.
@@ -453,16 +468,25 @@ impl Trials<'_, '_> {
         if self.args.server.lab.lab {
             return Ok(());
         }
+        let is_kept_on = |host| {
+            let mut all = self.tuning.candidates.iter();
+            all.any(|one| one.state == CandidateState::Kept && one.host == host)
+        };
         let output = &mut self.session.output;
-        let undo = "linerate tune restore --kept".to_owned();
-        if !self.args.persist {
-            output.next_commands = vec!["linerate tune persist".to_owned(), undo];
-            return Ok(());
+        if is_kept_on(Role::Remote) {
+            let there = [PERSIST, UNDO].map(|command| format!("{command}   # on the peer"));
+            output.next_commands.extend(there);
         }
-        let persisted = persist::persisted(&self.system)?;
-        output.changes.extend(persisted.changes);
-        output.next_commands = persisted.activates;
-        output.next_commands.push(undo);
+        if is_kept_on(Role::Local) && !self.args.persist {
+            output
+                .next_commands
+                .extend([PERSIST, UNDO].map(str::to_owned));
+        } else if is_kept_on(Role::Local) {
+            output.next_commands.push(UNDO.to_owned());
+            let persisted = persist::persisted(&self.system)?;
+            output.changes.extend(persisted.changes);
+            output.next_commands.splice(..0, persisted.activates);
+        }
         Ok(())
     }
 
@@ -481,3 +505,8 @@ impl Trials<'_, '_> {
 fn joined(with: &[usize], candidate: usize) -> Vec<usize> {
     with.iter().copied().chain([candidate]).collect()
 }
+
+/// Settings of queues and of moderation.
+const QUEUES: [&str; 4] = ["ethtool -C", "ethtool -G", "ip link txqueuelen", "tc qdisc"];
+const PERSIST: &str = "linerate tune persist";
+const UNDO: &str = "linerate tune restore --kept";

@@ -21,8 +21,14 @@ pub(super) fn add(found: &mut Proposals, hands: &mut Hands<'_>, check: &Output, 
             all.retain(|one| one.wanted.iter().any(|setting| setting.knob.contains(word)));
             let is_new = |one: &Proposal| !found.all.iter().any(|known| is_same(known, one));
             match aim.has_aliases() {
-                true if !all.iter().all(is_new) => {}
-                true => found.all.extend(all.into_iter().next()),
+                true => {
+                    all.sort_by(|one, other| interface(one).cmp(&interface(other)));
+                    let each = all.chunk_by(|one, other| interface(one) == interface(other));
+                    let new = each.filter(|names| names.iter().all(is_new));
+                    let new: Vec<Proposal> =
+                        new.filter_map(|names| names.first().cloned()).collect();
+                    found.all.extend(new);
+                }
                 false => {
                     let new: Vec<Proposal> = all.into_iter().filter(is_new).collect();
                     found.all.extend(new);
@@ -30,6 +36,10 @@ pub(super) fn add(found: &mut Proposals, hands: &mut Hands<'_>, check: &Output, 
             }
         }
     }
+}
+
+fn interface(one: &Proposal) -> Option<&String> {
+    one.wanted.first()?.interface.as_ref()
 }
 
 /// A finding has proposed another value of the same setting.

@@ -104,18 +104,24 @@ impl<'h> Reached<'h> {
         Ok(())
     }
 
-    /// Leaves to a person what would interrupt the management session.
+    /// Leaves to a person what is out of reach, or would interrupt the management session.
     pub(super) fn withhold(&self, found: &mut Proposals, flags: &FarFlags) {
-        if flags.allow_management {
-            return;
-        }
         let all = std::mem::take(&mut found.all);
         for proposal in all {
-            match self.cuts(&proposal) {
+            let out_of_reach = self.out_of_reach(&proposal, flags);
+            let cuts = || self.cuts(&proposal).filter(|_| !flags.allow_management);
+            match out_of_reach.or_else(cuts) {
                 Some(why) => found.leave(&proposal.finding, &why),
                 None => found.all.push(proposal),
             }
         }
+    }
+
+    /// A dry run with `--remote` shows what would be tried there, and does not go there.
+    fn out_of_reach(&self, proposal: &Proposal, flags: &FarFlags) -> Option<String> {
+        let is_asked = flags.remote.is_some() || flags.remote_command.is_some();
+        let is_reached = self.hands.contains_key(&proposal.host) || is_asked;
+        (!is_reached).then(|| "it is a setting of the peer: --remote".to_owned())
     }
 
     fn cuts(&self, proposal: &Proposal) -> Option<String> {
@@ -205,7 +211,7 @@ mod tests {
 
     fn flags(allow_management: bool) -> FarFlags {
         FarFlags {
-            remote: None,
+            remote: Some(String::new()),
             remote_command: None,
             confirm_within: 60_000,
             allow_management,
@@ -243,7 +249,7 @@ mod tests {
             (Role::Remote, "eth0", "blip: the link", true, true),
             (Role::Remote, "eth0", "live", false, true),
             (Role::Remote, "eth1", "blip", false, true),
-            (Role::Local, "eth0", "blip", false, true),
+            (Role::Remote, "eth2", "blip", false, true),
         ] {
             let mut found = Proposals {
                 all: vec![proposal(host, interface, risk)],
@@ -260,6 +266,29 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn settings_of_a_peer_that_is_not_to_be_changed_are_left_to_a_person() {
+        let reached = Reached {
+            hands: Hands::new(),
+            management: BTreeMap::new(),
+            names: BTreeMap::new(),
+        };
+        let mut found = Proposals {
+            all: vec![proposal(Role::Remote, "eth0", "live")],
+            by_hand: Vec::new(),
+        };
+        let none = FarFlags {
+            remote: None,
+            ..flags(false)
+        };
+        reached.withhold(&mut found, &none);
+        assert!(found.all.is_empty());
+        assert_eq!(
+            found.by_hand[0].why,
+            "it is a setting of the peer: --remote"
+        );
     }
 
     #[test]

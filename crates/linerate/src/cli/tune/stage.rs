@@ -122,14 +122,27 @@ impl<'h> Stage<'h> {
             return None;
         }
         self.looked = Instant::now();
-        let mut hands = self.hands.values_mut();
-        let why =
-            hands.find_map(|hand| hand.alarm().unwrap_or_else(|lost| Some(lost.to_string())))?;
-        let candidates = self.pile.iter().map(|(candidate, _)| *candidate).collect();
+        let (lost, why) = self.trouble()?;
+        // What is changed here does not cut off another host.
+        let is_suspect = |one: &usize| lost.is_none_or(|host| self.candidates[*one].host == host);
+        let in_force = self.pile.iter().map(|(candidate, _)| *candidate);
+        let candidates: Vec<usize> = in_force.filter(is_suspect).collect();
         self.clear();
-        let why_too = why.clone();
-        self.rolled_back = Some(RolledBack { candidates, why });
-        Some(why_too)
+        lost.iter().for_each(|host| drop(self.hands.remove(host)));
+        self.rolled_back = (!candidates.is_empty()).then(|| RolledBack {
+            candidates,
+            why: why.clone(),
+        });
+        Some(why)
+    }
+
+    /// What harms a host, or which one is lost.
+    fn trouble(&mut self) -> Option<(Option<Role>, String)> {
+        let mut hands = self.hands.iter_mut();
+        hands.find_map(|(host, hand)| match hand.alarm() {
+            Ok(alarm) => alarm.map(|why| (None, why)),
+            Err(lost) => Some((Some(*host), lost.to_string())),
+        })
     }
 
     /// Undoes all, also after one that could not be undone.
@@ -208,15 +221,20 @@ impl<'h> Stage<'h> {
         &self.left
     }
 
-    /// Leaves what is in force for good: nothing undoes it by itself any more.
+    /// Leaves what is in force for good: nothing undoes it by itself any more. The other host's first: if that one is lost, what is
+    /// in force here is still undone.
     ///
     /// # Errors
-    /// It cannot be recorded.
+    /// It cannot be recorded. What is not recorded is still in force, and can be undone.
     pub(super) fn keep(&mut self) -> Result<(), Trouble> {
-        for (_, applied) in std::mem::take(&mut self.pile) {
-            for one in applied {
-                self.hand(one.host)?.keep(one.number)?;
+        let is_here = |(candidate, _): &(usize, _)| self.candidates[*candidate].host == Role::Local;
+        self.pile.sort_by_key(is_here);
+        while let Some((_, applied)) = self.pile.first() {
+            let all: Vec<(Role, u64)> = applied.iter().map(|one| (one.host, one.number)).collect();
+            for (host, number) in all {
+                self.hand(host)?.keep(number)?;
             }
+            self.pile.remove(0);
         }
         Ok(())
     }
@@ -268,8 +286,8 @@ impl<'h> Stage<'h> {
         let mut all = Vec::new();
         for one in wanted {
             let key = self.hand(host)?.key(&one.knob, one.interface.as_deref());
-            let key = key.map_err(|why| Trouble::Impossible(why.to_string()))?;
-            match self.one(host, key, one.value, because.trim()) {
+            let key = key.map_err(|why| Trouble::Impossible(why.to_string()));
+            match key.and_then(|key| self.one(host, key, one.value, because.trim())) {
                 Ok(applied) => all.extend(applied),
                 Err(Trouble::Impossible(why)) => {
                     self.undo(all)?;
@@ -328,7 +346,11 @@ impl<'h> Stage<'h> {
 
     fn hand(&mut self, host: Role) -> Result<&mut (dyn Hand + Send + 'h), Trouble> {
         let hand = self.hands.get_mut(&host).map(AsMut::as_mut);
-        hand.ok_or_else(|| Trouble::Impossible("that host's settings are not reached".to_owned()))
+        hand.ok_or_else(|| {
+            Trouble::Impossible(
+                "the settings of that host are out of reach; try --remote".to_owned(),
+            )
+        })
     }
 }
 
@@ -338,7 +360,7 @@ fn unrestored(end: &End) -> Option<String> {
         End::Undone | End::WasUndone | End::Vanished => None,
         End::UnderWay => Some("another process changes it".to_owned()),
         End::Foreign { value } => Some(format!(
-            "another program has set it to {value} in the meantime; it is left so"
+            "another program has set it to {value} in the meantime; left unchanged"
         )),
         End::AfterAnother => Some("a later change of it is not restored".to_owned()),
         End::Elsewhere(why) => Some(why.clone()),

@@ -43,7 +43,7 @@ pub(super) fn cut_off(candidates: &mut [Candidate]) {
 
 /// A trial that did not come to its end.
 pub(super) fn cut_short(name: &str) -> String {
-    format!("its trial did not come to its end: its runs are in trials/{name} of the record")
+    format!("its trial was not completed; its runs are in trials/{name} of the record")
 }
 
 /// After the check.

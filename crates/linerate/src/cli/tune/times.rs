@@ -82,7 +82,7 @@ pub(super) fn announced(left_s: Option<[f64; 2]>) -> String {
             let [usual, most] = [usual_s, most_s].map(duration);
             format!("the campaign takes about {usual}, at most {most}")
         }
-        None => "the duration is known after the first trial".to_owned(),
+        None => "the duration will be known after the first trial".to_owned(),
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(left_s, None);
         assert_eq!(
             announced(left_s),
-            "the duration is known after the first trial"
+            "the duration will be known after the first trial"
         );
         assert_eq!(left(left_s), None);
         let said = announced(Some([360.0, 2520.0]));

@@ -37,6 +37,8 @@ pub(super) struct Asked<'a> {
     pub(super) finding: Option<&'a Finding>,
     /// Metrics that it is expected to make worse.
     pub(super) tradeoffs: Vec<String>,
+    /// Whether it decides how long packets may wait.
+    pub(super) lets_wait: bool,
     /// How many runs.
     pub(super) plan: Plan,
     /// Wait between set-up and measurement.
@@ -54,6 +56,8 @@ pub(super) struct Gave {
     pub(super) mechanism: Option<Mechanism>,
     /// Metrics that it was expected to make worse.
     pub(super) tradeoffs: Vec<String>,
+    /// Whether it decides how long packets may wait.
+    pub(super) lets_wait: bool,
     /// Where its record is.
     pub(super) run_dir: Option<String>,
     /// How many runs it had.
@@ -72,7 +76,8 @@ impl Gave {
         let one = self.comparison.as_ref()?;
         let speaks_against = |guard: &&Guard| {
             let is_expected = self.tradeoffs.contains(&guard.metric);
-            guard.worse && !is_expected && !is_queueing(guard, one)
+            let is_queueing = !self.lets_wait && is_queueing(guard, one);
+            guard.worse && !is_expected && !is_queueing
         };
         one.guards.iter().find(speaks_against)
     }
@@ -83,8 +88,11 @@ impl Gave {
 fn is_queueing(guard: &Guard, one: &Comparison) -> bool {
     let is_time = guard.metric.starts_with("rtt");
     let is_rate = one.metric == "throughput";
-    let [waits, gains] = [guard.ratio, one.ratio].map(|ratio| ratio.unwrap_or_default());
-    is_time && is_rate && waits <= gains
+    let is_paid_for = guard
+        .ratio
+        .zip(one.ratio)
+        .is_some_and(|(waits, gains)| waits <= gains);
+    is_time && is_rate && is_paid_for
 }
 
 impl Asked<'_> {
@@ -122,6 +130,7 @@ impl Asked<'_> {
         ended.and(restored)?;
         Ok(Gave {
             tradeoffs: self.tradeoffs.clone(),
+            lets_wait: self.lets_wait,
             ..gave(output, mechanism)
         })
     }
@@ -266,5 +275,10 @@ mod tests {
         assert!(!gave("rtt-p99", 1.1, &[]).is_better());
         assert!(gave("rtt-p99", 1.1, &["rtt-p99"]).is_better());
         assert!(!gave("loss", 4.0, &["rtt-p99"]).is_better());
+        let longer_queue = Gave {
+            lets_wait: true,
+            ..gave("rtt-p99", 4.0, &[])
+        };
+        assert!(!longer_queue.is_better());
     }
 }
