@@ -155,8 +155,18 @@ pub(super) fn text(root: &Path, path: &str) -> Option<String> {
     let path = below(root, path);
     match path == root.join("dev/null") {
         true => Some(String::new()),
-        false => fs::read_to_string(path).ok(),
+        false => regular(&path),
     }
+}
+
+/// Others read it as bytes; one that is no file, or longer than any configuration, counts as none.
+fn regular(path: &Path) -> Option<String> {
+    let found = fs::metadata(path).ok()?;
+    if !found.is_file() || found.len() > LONGEST {
+        return None;
+    }
+    let bytes = fs::read(path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 pub(super) fn config(root: &Path, path: &str) -> Option<Config> {
@@ -333,6 +343,7 @@ fn reapplies(root: &Path) -> bool {
     !matches!(set, Some("0" | "False" | "false" | "no"))
 }
 
+const LONGEST: u64 = 16 << 20;
 const SYSCTLS: [&str; 5] = [
     "/etc/sysctl.d",
     "/run/sysctl.d",

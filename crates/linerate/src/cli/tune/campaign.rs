@@ -64,7 +64,7 @@ fn carried_out(
     session.output.hosts.clone_from(&check.hosts);
     tuning.check_dir.clone_from(&check.run_dir);
     let list = rolled_back_list(args, &reached)?;
-    let found = proposals(args, &mut reached, &list, &check);
+    let found = proposals(args, &mut reached, &list, &check)?;
     let measurements = measurements(args, &server, &found, &check);
     tuning.by_hand.clone_from(&found.by_hand);
     let candidates = found.all.iter().zip(&measurements).zip(1..);
@@ -137,7 +137,7 @@ fn proposals(
     reached: &mut Reached<'_>,
     list: &RolledBackList,
     check: &Output,
-) -> Proposals {
+) -> Result<Proposals, Failure> {
     let mut found = Proposals::of(check);
     if let Some(word) = &args.explore {
         explore::add(&mut found, &mut reached.hands, check, word);
@@ -150,9 +150,13 @@ fn proposals(
     permission.withhold(&mut found);
     reached.withhold(&mut found, &args.far);
     if !args.retry {
-        list.withhold(&mut found);
+        let withheld = list.withhold(&mut found);
+        withheld.map_err(|why| {
+            let failure = Failure::measuring("read what was rolled back before", why);
+            failure.hint("remove the file `rolled-back` next to the journal")
+        })?;
     }
-    found
+    Ok(found)
 }
 
 /// By which measurement each is judged.
@@ -484,6 +488,9 @@ impl Trials<'_, '_> {
         } else if is_kept_on(Role::Local) {
             output.next_commands.push(UNDO.to_owned());
             let persisted = persist::persisted(&self.system)?;
+            for line in persisted.changes.iter().filter_map(texts::persisted) {
+                self.session.console.say(&line);
+            }
             output.changes.extend(persisted.changes);
             output.next_commands.splice(..0, persisted.activates);
         }

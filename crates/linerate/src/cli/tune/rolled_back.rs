@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use linerate_change::{Wanted, parse};
 use linerate_linux::clock::wall_ns;
 use linerate_linux::file::{open_own, replace_whole};
 use linerate_model::date::Date;
@@ -49,22 +50,26 @@ impl RolledBackList {
     }
 
     /// Leaves to a person what was rolled back before.
-    pub(super) fn withhold(&self, found: &mut Proposals) {
-        let known = self.read();
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(super) fn withhold(&self, found: &mut Proposals) -> io::Result<()> {
+        let known = self.read()?;
         for proposal in std::mem::take(&mut found.all) {
             match known.iter().rev().find(|line| self.is(line, &proposal)) {
                 Some(line) => found.leave(&proposal.finding, &reason(line)),
                 None => found.all.push(proposal),
             }
         }
+        Ok(())
     }
 
     /// Forgets these changes: they are tried again.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be read or written.
     pub(super) fn forget(&self, proposals: &[Proposal]) -> io::Result<()> {
-        let mut known = self.read();
+        let mut known = self.read()?;
         let before = known.len();
         known.retain(|line| !proposals.iter().any(|one| self.is(line, one)));
         match known.len() == before {
@@ -76,12 +81,12 @@ impl RolledBackList {
     /// Adds a change.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be read or written.
     pub(super) fn add(&self, proposal: &Proposal, why: &str) -> io::Result<()> {
         let Some(host) = self.hosts.get(&proposal.host) else {
             return Ok(());
         };
-        let mut known = self.read();
+        let mut known = self.read()?;
         known.push(Line {
             at: Date::at(wall_ns()).second().to_string(),
             host: host.clone(),
@@ -91,21 +96,29 @@ impl RolledBackList {
         self.write(&known)
     }
 
+    /// The same settings: what a finding proposes for them differs from check to check.
     fn is(&self, line: &Line, proposal: &Proposal) -> bool {
-        self.hosts.get(&proposal.host) == Some(&line.host) && line.command == proposal.line
+        let setting = |one: &Wanted| (one.knob.clone(), one.interface.clone());
+        let settings = |all: &[Wanted]| all.iter().map(setting).collect::<Vec<_>>();
+        self.hosts.get(&proposal.host) == Some(&line.host)
+            && parse(&line.command).is_some_and(|all| settings(&all) == settings(&proposal.wanted))
     }
 
-    fn read(&self) -> Vec<Line> {
-        let opened = self
-            .path
-            .as_ref()
-            .and_then(|path| open_own(path, false).ok());
-        let text = opened.and_then(|file| io::read_to_string(file).ok());
-        let text = text.unwrap_or_default();
+    fn read(&self) -> io::Result<Vec<Line>> {
+        let Some(path) = &self.path else {
+            return Ok(Vec::new());
+        };
+        let mut bytes = Vec::new();
+        match open_own(path, false) {
+            Ok(file) => file.take(LONGEST).read_to_end(&mut bytes)?,
+            Err(why) if why.kind() == io::ErrorKind::NotFound => 0,
+            Err(why) => return Err(why),
+        };
+        let text = String::from_utf8_lossy(&bytes);
         let lines = text.lines();
-        lines
+        Ok(lines
             .filter_map(|line| serde_json::from_str(line).ok())
-            .collect()
+            .collect())
     }
 
     fn write(&self, all: &[Line]) -> io::Result<()> {
@@ -122,6 +135,9 @@ impl RolledBackList {
     }
 }
 
+/// More lines than a person would read.
+const LONGEST: u64 = 1 << 20;
+
 fn reason(line: &Line) -> String {
     let [at, why] = [&line.at, &line.why].map(|text| printable(text));
     let day = at.split('T').next().unwrap_or_default();
@@ -130,7 +146,6 @@ fn reason(line: &Line) -> String {
 
 #[cfg(test)]
 mod tests {
-    use linerate_change::parse;
     use linerate_model::output::{Change, Finding};
 
     use super::*;
@@ -171,13 +186,20 @@ mod tests {
                 all: all.to_vec(),
                 by_hand: Vec::new(),
             };
-            list.withhold(&mut found);
+            list.withhold(&mut found).unwrap();
             found
         };
         assert_eq!(withheld().all.len(), 3);
         list.add(&bad, "eth0 has had no link for 10 s").unwrap();
         let found = withheld();
         assert_eq!(found.all, all[1..]);
+        let other_value = proposal(Role::Remote, "ethtool -G eth0 rx 2048");
+        let mut same = Proposals {
+            all: vec![other_value],
+            by_hand: Vec::new(),
+        };
+        list.withhold(&mut same).unwrap();
+        assert!(same.all.is_empty());
         let why = &found.by_hand[0].why;
         let expected = ": eth0 has had no link for 10 s; --retry tries it again";
         assert!(
@@ -200,10 +222,15 @@ mod tests {
         list.add(&one, "heat").unwrap();
         let text = fs::read_to_string(path).unwrap();
         fs::write(path, format!("{{\"at\":\n{text}{}", &text[..20])).unwrap();
-        assert_eq!(list.read().len(), 1);
+        let with_garbage = [fs::read(path).unwrap(), vec![255, 254, 10]].concat();
+        fs::write(path, with_garbage).unwrap();
+        assert_eq!(list.read().unwrap().len(), 1);
+        fs::remove_file(path).unwrap();
+        fs::create_dir(path).unwrap();
+        assert!(list.read().is_err() && list.add(&one, "heat").is_err());
         fs::remove_dir_all(path.parent().unwrap().parent().unwrap()).unwrap();
         let lab = RolledBackList::default();
         lab.add(&one, "heat").unwrap();
-        assert_eq!(lab.read(), []);
+        assert_eq!(lab.read().unwrap(), []);
     }
 }

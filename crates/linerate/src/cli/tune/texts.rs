@@ -41,6 +41,19 @@ pub(super) fn cut_off(candidates: &mut [Candidate]) {
     }
 }
 
+/// A file that makes a setting permanent, or why there is none.
+pub(super) fn persisted(one: &SettingChange) -> Option<String> {
+    let written = one
+        .persisted_file
+        .as_ref()
+        .map(|file| format!("written: {file}"));
+    let refused = one
+        .reason
+        .as_ref()
+        .map(|why| format!("{}: {why}", one.knob));
+    refused.or(written)
+}
+
 /// A trial that did not come to its end.
 pub(super) fn cut_short(name: &str) -> String {
     format!("its trial was not completed; its runs are in trials/{name} of the record")
