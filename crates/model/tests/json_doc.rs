@@ -501,6 +501,7 @@ fn finding() -> Finding {
             commands: vec![text()],
             undo: vec![text()],
             figure: Some(text()),
+            tradeoffs: vec![text()],
             ..Change::default()
         }),
         ..Finding::default()
