@@ -135,7 +135,7 @@ fn where_noise_hides_much_it_is_said_what_helps() {
             "{text}"
         );
         assert_eq!(
-            text.contains("to detect less: longer runs"),
+            text.contains("to detect smaller effects: longer runs"),
             is_said,
             "{text}"
         );
