@@ -6,7 +6,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::apply::Outcome;
-use crate::coupled::SideEffect;
 use crate::entry::{Change, Key};
 use crate::hand::Hand;
 use crate::provisional::Provisional;
@@ -77,21 +76,7 @@ impl<'a, P: Provisional> Confirming<'a, P> {
 }
 
 impl<P: Provisional> Hand for Confirming<'_, P> {
-    fn key(&mut self, knob: &str, interface: Option<&str>) -> io::Result<Key> {
-        self.hand.key(knob, interface)
-    }
-
-    fn read(&mut self, key: &Key) -> io::Result<String> {
-        self.hand.read(key)
-    }
-
-    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
-        self.hand.most(key)
-    }
-
-    fn side_effects(&mut self, change: u64) -> io::Result<Vec<SideEffect>> {
-        self.hand.side_effects(change)
-    }
+    crate::hand::reads_by_its_hand!();
 
     /// A change that cuts the path is refused, and undone.
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {

@@ -7,8 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::apply::Outcome;
-use crate::coupled::SideEffect;
-use crate::entry::{Change, Key};
+use crate::entry::Change;
 use crate::hand::Hand;
 use crate::provisional::Provisional;
 use crate::restore::End;
@@ -67,21 +66,7 @@ impl<'a, H: Hand> Guarded<'a, H> {
 }
 
 impl<H: Hand> Hand for Guarded<'_, H> {
-    fn key(&mut self, knob: &str, interface: Option<&str>) -> io::Result<Key> {
-        self.hand.key(knob, interface)
-    }
-
-    fn read(&mut self, key: &Key) -> io::Result<String> {
-        self.hand.read(key)
-    }
-
-    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
-        self.hand.most(key)
-    }
-
-    fn side_effects(&mut self, change: u64) -> io::Result<Vec<SideEffect>> {
-        self.hand.side_effects(change)
-    }
+    crate::hand::reads_by_its_hand!();
 
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {
         self.make(|hand| hand.apply(change))
@@ -130,7 +115,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::entry::{Place, Undo};
+    use crate::entry::{Key, Place, Undo};
 
     /// A host whose changes have the numbers 0, 1 …; those to `refused` are.
     #[derive(Default)]

@@ -78,6 +78,28 @@ pub trait Hand {
     }
 }
 
+/// What changes nothing goes to the field `hand` as it is.
+macro_rules! reads_by_its_hand {
+    () => {
+        fn key(&mut self, knob: &str, interface: Option<&str>) -> std::io::Result<$crate::Key> {
+            self.hand.key(knob, interface)
+        }
+
+        fn read(&mut self, key: &$crate::Key) -> std::io::Result<String> {
+            self.hand.read(key)
+        }
+
+        fn most(&mut self, key: &$crate::Key) -> std::io::Result<Option<String>> {
+            self.hand.most(key)
+        }
+
+        fn side_effects(&mut self, change: u64) -> std::io::Result<Vec<$crate::SideEffect>> {
+            self.hand.side_effects(change)
+        }
+    };
+}
+pub(crate) use reads_by_its_hand;
+
 /// The host of the calling thread's network namespace, and where its changes are recorded.
 #[derive(Debug)]
 pub struct Local<T> {

@@ -24,7 +24,6 @@ use std::time::Duration;
 use linerate_linux::piped;
 
 use crate::apply::Outcome;
-use crate::coupled::SideEffect;
 use crate::entry::{Change, Key, Undo};
 use crate::hand::Hand;
 use crate::lines::{self, Line, lines};
@@ -105,21 +104,7 @@ impl<H: Hand> Warded<H> {
 }
 
 impl<H: Hand> Hand for Warded<H> {
-    fn key(&mut self, knob: &str, interface: Option<&str>) -> io::Result<Key> {
-        self.hand.key(knob, interface)
-    }
-
-    fn read(&mut self, key: &Key) -> io::Result<String> {
-        self.hand.read(key)
-    }
-
-    fn most(&mut self, key: &Key) -> io::Result<Option<String>> {
-        self.hand.most(key)
-    }
-
-    fn side_effects(&mut self, change: u64) -> io::Result<Vec<SideEffect>> {
-        self.hand.side_effects(change)
-    }
+    crate::hand::reads_by_its_hand!();
 
     fn apply(&mut self, change: Change) -> io::Result<Outcome> {
         self.warden.is_there()?;

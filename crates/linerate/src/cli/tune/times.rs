@@ -25,7 +25,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// A trial of this group had so many runs.
+    /// A trial of this group had this number of runs.
     pub(super) fn took(&mut self, group: usize, runs: usize, seconds: f64) {
         self.begun.insert(group);
         if runs > 0 {
