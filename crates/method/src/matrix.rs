@@ -39,5 +39,7 @@ pub const STREAMS: &str = "streams";
 pub const CONGESTION: &str = "congestion";
 /// `on`, `off`, or the features that are on: `tso+gso`.
 pub const OFFLOAD: &str = "offload";
+/// The axes that change the host, without commands of the user.
+pub const SETTINGS: [&str; 2] = [MTU, OFFLOAD];
 /// A value that leaves it as it is: for UDP, which has neither segments nor congestion control, the only one.
 pub const DEFAULT: &str = "default";
