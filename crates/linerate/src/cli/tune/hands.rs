@@ -18,7 +18,7 @@ use crate::cli::session::Session;
 ///
 /// # Errors
 /// The lab has no network namespaces.
-pub(super) fn of_lab<'h>(session: &Session) -> Result<Hands<'h>, Failure> {
+pub(in crate::cli) fn of_lab<'h>(session: &Session) -> Result<Hands<'h>, Failure> {
     let Some(peer) = &session.lab_peer else {
         return Err(no_namespaces());
     };
