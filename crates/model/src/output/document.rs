@@ -16,6 +16,7 @@ use super::host::Host;
 use super::lab_wire::LabWire;
 use super::latency::Latency;
 use super::ledger::LedgerEntry;
+use super::matrix::{Cell, Matrix};
 use super::moved::Moved;
 use super::test::Test;
 use super::tuning::Tuning;
@@ -68,6 +69,10 @@ pub struct Output {
     pub comparison: Vec<Comparison>,
     /// The runs of the experiment (`ab`).
     pub experiment: Option<Experiment>,
+    /// What was asked of a matrix (`matrix`, `compare` of two).
+    pub matrix: Option<Matrix>,
+    /// The cells of the matrix.
+    pub cells: Vec<Cell>,
     /// Other benchmarks of a device (`forward`).
     pub benchmarks: Benchmarks,
     /// Stored runs (`history`).

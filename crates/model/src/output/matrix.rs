@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A matrix: the product of axes, a grid of cells, each measured several times.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What was asked of a matrix: `matrix` of the document.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Matrix {
+    /// The plan's name, for titles.
+    pub name: String,
+    /// The axes, in the order of the plan.
+    pub axes: Vec<Axis>,
+    /// The axes whose values are the rows of a grid; the others make its columns.
+    pub rows: Vec<String>,
+    /// Runs of each cell.
+    pub rounds: u32,
+    /// Of the order of the cells in each round.
+    pub order_seed: u64,
+    /// Rounds that were completed.
+    pub rounds_done: u32,
+}
+
+/// An axis and its values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Axis {
+    /// `protocol`, `family`, `mtu`, `size`, `direction`, `streams`, `congestion`, `offload`, or a name of the plan.
+    pub name: String,
+    /// Its values as words, in the order of the plan.
+    pub values: Vec<String>,
+}
+
+/// One combination of values: an element of `cells`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cell {
+    /// From 1, in the order of the product: the last axis changes first.
+    pub id: u32,
+    /// The value on each axis.
+    pub axes: BTreeMap<String, String>,
+    /// What was measured; empty unless something was.
+    pub figures: Vec<CellFigure>,
+    /// Whether it was measured.
+    pub state: CellState,
+    /// Why it failed or cannot be.
+    pub reason: Option<String>,
+    /// The run of each value of the figures, below the run directory.
+    pub run_ids: Vec<String>,
+}
+
+/// Whether a cell was measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellState {
+    /// Not every round of it has run.
+    #[default]
+    Pending,
+    /// Every round gave a valid run.
+    Done,
+    /// It could not be measured, for a reason that is not in the cell itself.
+    Failed,
+    /// Such a combination does not exist: IPv6 below an MTU of 1280.
+    NotPossible,
+}
+
+/// A figure of a cell, over its runs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CellFigure {
+    /// As in `comparison`: `delivered_bits_per_second`, `loss_ratio`, `cpu_local` …
+    pub name: String,
+    /// Base unit: `bit/s`, `s`, `ratio` …
+    pub unit: String,
+    /// Whether more is better.
+    pub higher_is_better: bool,
+    /// Valid runs.
+    pub n: u32,
+    /// Of the runs.
+    pub median: f64,
+    /// Of the median, 95 %; `null` with fewer than 6 runs (order statistics give none).
+    pub ci95: Option<[f64; 2]>,
+    /// One a run, in the order of `run_ids`.
+    pub values: Vec<f64>,
+    /// Runs far from the others: indices into `values`.
+    pub outliers: Vec<u32>,
+}
