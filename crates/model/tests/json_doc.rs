@@ -71,6 +71,8 @@ fn every_word_of_the_closed_sets_is_described() {
         ]),
         serde_json::to_value([ExperimentPhase::Aa, ExperimentPhase::Ab]),
         serde_json::to_value([Arm::A, Arm::B]),
+        serde_json::to_value([CellState::Done, CellState::Failed]),
+        serde_json::to_value([CellState::Pending, CellState::NotPossible]),
         serde_json::to_value([CandidateState::Kept, CandidateState::Reverted]),
         serde_json::to_value([CandidateState::NotTried, CandidateState::NotPossible]),
         serde_json::to_value([CandidateState::RolledBack]),
@@ -118,6 +120,7 @@ fn collect(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
         () if map.contains_key("busiest_cpu") => "cpu",
         () if map.contains_key("flow_spread") => "side",
         () if map.contains_key("aa_log_ratios") => "comparison[]",
+        () if path == "cells[].axes" => return,
         () => path,
     };
     for (name, value) in map {
@@ -172,6 +175,15 @@ fn populated() -> Output {
         }],
         comparison: vec![comparison()],
         experiment: Some(experiment()),
+        matrix: Some(Matrix {
+            axes: vec![Axis {
+                values: vec![text()],
+                ..Axis::default()
+            }],
+            rows: vec![text()],
+            ..Matrix::default()
+        }),
+        cells: vec![cell()],
         forward: Some(device::forward()),
         trials: vec![device::trial()],
         results: vec![ForwardResult {
@@ -368,6 +380,7 @@ fn comparison() -> Comparison {
     Comparison {
         before: side.clone(),
         after: side,
+        cell: Some(1),
         blocks: Some(1),
         blocks_planned: Some(1),
         order_seed: Some(1),
@@ -402,6 +415,23 @@ fn comparison() -> Comparison {
         }],
         excluded: vec![Excluded::default()],
         ..Comparison::default()
+    }
+}
+
+fn cell() -> Cell {
+    Cell {
+        axes: [("axis".to_owned(), text())].into(),
+        figures: vec![CellFigure {
+            ci95: Some([1.0, 1.0]),
+            values: vec![1.0],
+            outliers: vec![0],
+            ..CellFigure::default()
+        }],
+        reason: Some(text()),
+        note: Some(text()),
+        run_ids: vec![text()],
+        excluded: vec![Excluded::default()],
+        ..Cell::default()
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Comparison {
     pub higher_is_better: bool,
     /// Whether this is the primary figure.
     pub primary: bool,
+    /// The cell of a matrix, as in `cells`; `null` for all cells together, and without a matrix.
+    pub cell: Option<u32>,
     /// Without the change (A).
     pub before: Side,
     /// With it (B).

@@ -49,11 +49,11 @@ pub struct Cell {
     pub state: CellState,
     /// Why it failed or cannot be.
     pub reason: Option<String>,
-    /// What must be known to read it: its datagrams are fragments.
+    /// What a reader must know of a possible cell: two fragments a datagram.
     pub note: Option<String>,
     /// The run of each value of the figures, below the run directory.
     pub run_ids: Vec<String>,
-    /// Runs that do not count, below the run directory too, and why.
+    /// Runs that do not count, and why.
     pub excluded: Vec<Excluded>,
 }
 
