@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use linerate_method::matrix::{self, Progress};
-use linerate_model::failure::{Failure, Kind};
+use linerate_model::failure::Failure;
 use linerate_model::output::Test;
 use linerate_model::printable::Printable;
 use linerate_report::Detail;
@@ -202,10 +202,11 @@ fn measured(
     let ended = trial.carry_out(session);
     let restored = trial.restore(session);
     let ended = match ended {
-        Err(failure) if failure.kind == Kind::Interrupted => {
-            Err(failure.hint(trial.resumption()))
+        Err(failure) => {
+            let again = format!("to continue: {}", trial.resumption());
+            session.console.say(&again);
+            Err(failure)
         }
-        Err(failure) => Err(failure),
         Ok(()) => trial.failures(),
     };
     trial.conclude(session);

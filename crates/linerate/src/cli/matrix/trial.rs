@@ -2,7 +2,7 @@
 //! A matrix under way: the settings of the next cell, its run, a line for what it gave. Each run is stored before the next
 //! one begins.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use linerate_method::matrix::{self, ATTEMPTS, Axes, Progress, Slot};
@@ -76,7 +76,7 @@ impl Trial<'_> {
     }
 
     fn one(&mut self, slot: Slot, cell: &Cell, session: &mut Session) -> Result<CellRun, Failure> {
-        let status = self.status(slot, &cell.axes);
+        let status = status(&self.progress, self.pace, self.begun, slot, &cell.axes);
         session.console.block(&[status]);
         let (state, reason) = match self.set_up(&cell.axes, session) {
             Ok(()) => return self.measured(slot, cell, session),
@@ -146,25 +146,25 @@ impl Trial<'_> {
     fn process(
         &mut self,
         words: &[String],
-        directory: Option<&std::path::Path>,
+        directory: Option<&Path>,
         slot: Slot,
         cell: &Cell,
         session: &mut Session,
     ) -> Result<Ran, Failure> {
         let inner = Inner::of(words)?;
         let (mut drawn, mut raised) = (Duration::ZERO, None);
-        let interrupt = session.interrupt.clone();
-        let token = session.lab_token.clone();
+        let (progress, pace, begun) = (&self.progress, self.pace, self.begun);
+        let (settings, console) = (&mut self.settings, &mut session.console);
         let mut tick = |since: Duration| {
             if since > drawn + REDRAWN {
                 drawn = since;
-                let status = self.status(slot, &cell.axes);
-                session.console.block(&[status]);
+                console.block(&[status(progress, pace, begun, slot, &cell.axes)]);
             }
-            raised = self.settings.alarm();
+            raised = settings.alarm();
             raised.is_none()
         };
-        let ran = inner.run(directory, token.as_ref(), &interrupt, &mut tick);
+        let token = session.lab_token.as_ref();
+        let ran = inner.run(directory, token, &session.interrupt, &mut tick);
         match (ran, raised) {
             (Err(failure), _) if failure.kind == Kind::Interrupted => Err(failure),
             (_, Some(why)) => Err(Failure::measuring("measure", why)),
@@ -174,7 +174,7 @@ impl Trial<'_> {
 
     fn take(&mut self, slot: Slot, cell: &Cell, run: CellRun, session: &mut Session) {
         session.cell_run(&run);
-        let number = self.number();
+        let number = self.progress.runs_done() + 1;
         self.progress.ended(run.state);
         let all = self.progress.runs_done() + self.progress.runs_left();
         let text = texts::run(number, all, slot, &cell.axes, &run);
@@ -195,17 +195,6 @@ impl Trial<'_> {
             let at = axis.values.iter().position(|value| axes.get(&axis.name) == Some(value));
             arm * axis.values.len() + at.unwrap_or(0)
         })
-    }
-
-    fn number(&self) -> usize {
-        self.progress.runs_done() + 1
-    }
-
-    fn status(&self, slot: Slot, axes: &Axes) -> String {
-        let left = self.progress.runs_left();
-        let left_s = self.pace.left_s(self.begun.elapsed().as_secs_f64(), left);
-        let all = self.progress.runs_done() + left;
-        texts::status(self.number(), all, slot, axes, left_s)
     }
 
     /// Cells that failed, as an error; what was measured stays.
@@ -243,6 +232,13 @@ impl Trial<'_> {
             None => "-o DIR, so that it can be resumed".to_owned(),
         }
     }
+}
+
+/// The run under way.
+fn status(progress: &Progress, pace: Pace, begun: Instant, slot: Slot, axes: &Axes) -> String {
+    let (done, left) = (progress.runs_done(), progress.runs_left());
+    let left_s = pace.left_s(begun.elapsed().as_secs_f64(), left);
+    texts::status(done + 1, done + left, slot, axes, left_s)
 }
 
 /// A run that does not count is repeated, a few times.
