@@ -77,7 +77,7 @@ impl<'a> Switch<'a> {
             return Ok(());
         }
         if tune::is_left_open() {
-            console.say("an earlier run left a configuration that is not restored: see `linerate tune status`");
+            console.say(LEFT_OPEN);
         }
         self.recorded = match self.begun() {
             Ok(recorded) => recorded,
@@ -249,6 +249,8 @@ fn first_line(said: &[u8]) -> Option<String> {
     lines.find(|line| !line.is_empty())
 }
 
+pub(in crate::cli) const LEFT_OPEN: &str =
+    "an earlier run left a configuration that is not restored: see `linerate tune status`";
 /// After this time the user is informed what is awaited.
 const LONG: Duration = Duration::from_secs(30);
 /// What is given up leaves the host as it was set up last.

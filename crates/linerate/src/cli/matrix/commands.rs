@@ -2,12 +2,12 @@
 //! Axes that shell commands of the user set. How each is restored is in the journal before its first command runs.
 
 use linerate_change::{Exclusive, Journal, Phase, Trace as _};
-use linerate_method::matrix::Axes;
+use linerate_method::matrix::{Axes, is_setting};
 use linerate_model::failure::Failure;
 
 use super::request::{PlannedAxis, Request};
 use super::settings::Refusal;
-use crate::cli::ab::switch::{HOW, intend, interrupted, shell};
+use crate::cli::ab::switch::{HOW, LEFT_OPEN, intend, interrupted, shell};
 use crate::cli::session::Session;
 use crate::cli::tune;
 
@@ -32,7 +32,7 @@ impl<'a> Commands<'a> {
     ///
     /// # Errors
     /// Another one does, or there is no place for a journal.
-    pub(super) fn of(request: &'a Request) -> Result<Self, Failure> {
+    pub(super) fn of(request: &'a Request, session: &mut Session) -> Result<Self, Failure> {
         let axes = request.axes.iter().filter(|axis| axis.has_commands());
         let axes = axes.map(|axis| Commanded {
             axis,
@@ -40,10 +40,12 @@ impl<'a> Commands<'a> {
             number: None,
         });
         let axes: Vec<Commanded<'a>> = axes.collect();
-        let settings = request.axes.iter().map(|axis| &axis.name);
-        let changes = settings.into_iter().any(|name| linerate_method::matrix::is_setting(name));
+        let changes = request.axes.iter().any(|axis| is_setting(&axis.name));
         let (journal, alone) = match changes && !request.lab {
             true => {
+                if tune::is_left_open() {
+                    session.console.say(LEFT_OPEN);
+                }
                 let alone = tune::persist::alone("linerate matrix", "change settings")?;
                 (Some(tune::journal()?), Some(alone))
             }

@@ -56,7 +56,7 @@ impl<'a> Settings<'a> {
         first: &Test,
     ) -> Result<Self, Failure> {
         let mut settings = Self {
-            commands: Commands::of(request)?,
+            commands: Commands::of(request, session)?,
             stage: None,
             values: Vec::new(),
             in_force: None,
