@@ -13,6 +13,7 @@ mod trial;
 mod words;
 
 use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -217,13 +218,22 @@ fn measured(
 }
 
 fn peer(request: &Request, session: &Session, host: &str) -> Peer {
-    let host6 = match request.lab {
-        true => Addresses::of_peer(session),
-        false => request.host6.map(Into::into),
+    let host6 = match (request.lab, request.host6) {
+        (true, _) => Addresses::of_peer(session).map(|address| address.to_string()),
+        (false, Some(address)) => Some(with_port_of(host, address)),
+        (false, None) => None,
     };
     Peer {
         host: host.to_owned(),
-        host6: host6.map(|address| address.to_string()),
+        host6,
+    }
+}
+
+/// HOST may name the port as well.
+fn with_port_of(host: &str, address: Ipv6Addr) -> String {
+    match host.split_once(':') {
+        Some((_, port)) if !port.contains(':') => format!("[{address}]:{port}"),
+        _ => address.to_string(),
     }
 }
 

@@ -2,7 +2,7 @@
 //! The IPv6 addresses of a lab's hosts. With an MTU below 1280 the kernel removes them from an interface
 //! (net/ipv6/addrconf.c, `NETDEV_CHANGEMTU`).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use linerate_linux::netns::NetNs;
 use linerate_linux::nic;
@@ -37,9 +37,11 @@ impl Addresses {
         }
     }
 
-    /// The peer's.
+    /// The peer's; without namespaces both hosts are this machine.
     pub(super) fn of_peer(session: &Session) -> Option<IpAddr> {
-        let peer = session.lab_peer.as_ref()?.try_clone().ok()?;
+        let Some(peer) = &session.lab_peer else {
+            return Some(Ipv6Addr::LOCALHOST.into());
+        };
         let all = peer.run(nic::local_addresses).ok()?.ok()?;
         let mut all = all.into_iter().map(|(_, address)| address);
         all.find(is_global)
