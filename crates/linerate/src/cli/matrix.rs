@@ -101,7 +101,10 @@ impl Planned {
         let cells = matrix::cells(&mut matrix, &[]);
         for cell in cells.iter().filter(|cell| cell.reason.is_some()) {
             let why = cell.reason.as_deref().unwrap_or_default();
-            console.say(&format!("not possible: {}: {why}", texts::label(&cell.axes)));
+            console.say(&format!(
+                "not possible: {}: {why}",
+                texts::label(&cell.axes)
+            ));
         }
         if args.document.json {
             let mut output = document::document("matrix");

@@ -61,7 +61,9 @@ fn counting(run: &Path) -> BTreeMap<u64, Vec<String>> {
         };
         if line["state"] == "done" {
             let name = line["run"].as_str().unwrap().to_owned();
-            all.entry(line["cell"].as_u64().unwrap()).or_default().push(name);
+            all.entry(line["cell"].as_u64().unwrap())
+                .or_default()
+                .push(name);
         }
     }
     all
@@ -75,7 +77,10 @@ fn log(place: &Path) -> String {
 fn was_disturbed(document: &Value) -> bool {
     let disturbed = cells(document).iter().any(|cell| cell["state"] == "failed");
     if disturbed {
-        println!("skipped: the machine is busy ({})", document["error"]["why"]);
+        println!(
+            "skipped: the machine is busy ({})",
+            document["error"]["why"]
+        );
     }
     disturbed
 }
@@ -92,14 +97,21 @@ fn every_cell_runs_once_in_each_round_and_is_stored() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(cells(&json).len(), 8);
     let matrix = &json["matrix"];
-    assert_eq!((&matrix["rounds"], &matrix["rounds_done"]), (&2.into(), &2.into()));
+    assert_eq!(
+        (&matrix["rounds"], &matrix["rounds_done"]),
+        (&2.into(), &2.into())
+    );
     assert_eq!(matrix["rows"], serde_json::json!(["protocol", "size"]));
     for cell in cells(&json) {
         assert_eq!(cell["state"], "done", "{cell}");
         let rate = &cell["figures"][0];
         assert_eq!(
             (&rate["name"], &rate["n"], &rate["unit"]),
-            (&"delivered_bits_per_second".into(), &2.into(), &"bit/s".into())
+            (
+                &"delivered_bits_per_second".into(),
+                &2.into(),
+                &"bit/s".into()
+            )
         );
         for id in cell["run_ids"].as_array().unwrap() {
             let run = place.join("run/runs").join(id.as_str().unwrap());
@@ -119,14 +131,23 @@ fn says_the_same(run: &Path, json: &Value) {
         .output()
         .unwrap();
     let again = document(&output);
-    assert_eq!((&again["cells"], &again["matrix"]), (&json["cells"], &json["matrix"]));
+    assert_eq!(
+        (&again["cells"], &again["matrix"]),
+        (&json["cells"], &json["matrix"])
+    );
 }
 
 fn refuses_another_plan_and_repeats_nothing(server: &Server, place: &Path, axes: &[&str]) {
     let before = counting(&place.join("run"));
-    let other = against(server, place, &["--axes", "size=64"]).output().unwrap();
+    let other = against(server, place, &["--axes", "size=64"])
+        .output()
+        .unwrap();
     assert_eq!(other.status.code(), Some(2), "{}", stderr(&other));
-    assert!(stderr(&other).contains("it has another plan"), "{}", stderr(&other));
+    assert!(
+        stderr(&other).contains("it has another plan"),
+        "{}",
+        stderr(&other)
+    );
     let same = against(server, place, axes).output().unwrap();
     assert_eq!(same.status.code(), Some(0), "{}", stderr(&same));
     assert_eq!(counting(&place.join("run")), before, "it is complete");
@@ -151,7 +172,10 @@ fn a_setting_changes_as_seldom_as_it_can_and_is_restored() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let log = log(&place);
     let letters = log.strip_suffix('R').expect(&log);
-    assert!((2..=4).contains(&letters.len()), "once per round each: {log}");
+    assert!(
+        (2..=4).contains(&letters.len()),
+        "once per round each: {log}"
+    );
     assert!(letters.contains('A') && letters.contains('B'), "{log}");
     assert!(!letters.contains("AA") && !letters.contains("BB"), "{log}");
     assert_eq!(tune(&place, "status"), (0, 0));
@@ -171,7 +195,11 @@ fn tune(place: &Path, action: &str) -> (i32, usize) {
 #[test]
 fn one_that_is_killed_again_and_again_ends_with_each_run_once() {
     let (place, server) = (place("killed"), Server::ours("--quiet"));
-    let words = [&["--axes", "size=64,1448 direction=up,down"][..], &LETTERS[..]].concat();
+    let words = [
+        &["--axes", "size=64,1448 direction=up,down"][..],
+        &LETTERS[..],
+    ]
+    .concat();
     let run = place.join("run");
     let mut kept = BTreeMap::new();
     let mut child = against(&server, &place, &words).spawn().unwrap();
@@ -186,7 +214,10 @@ fn one_that_is_killed_again_and_again_ends_with_each_run_once() {
         child.wait().unwrap();
         let now = counting(&run);
         for (cell, runs) in &kept {
-            assert!(starts_with(&now[cell], runs), "{cell}: {now:?} after {kept:?}");
+            assert!(
+                starts_with(&now[cell], runs),
+                "{cell}: {now:?} after {kept:?}"
+            );
         }
         kept = now;
         let (code, left) = tune(&place, "restore");
@@ -234,10 +265,20 @@ fn an_interrupted_one_says_how_it_continues_and_restores() {
     let child = against(&server, &place, &words).spawn().unwrap();
     until("a run counts", || total(&counting(&place.join("run"))) > 0);
     let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    assert!(stderr(&output).contains("linerate matrix --resume"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("linerate matrix --resume"),
+        "{}",
+        stderr(&output)
+    );
     assert!(log(&place).ends_with('R'), "{}", log(&place));
 }
 
@@ -253,7 +294,12 @@ fn a_cell_that_fails_does_not_end_the_others() {
     }
     assert_eq!(states, ["done", "failed", "done", "not-possible"]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(json["error"]["what"].as_str().unwrap().contains("1 of 4 cells"));
+    assert!(
+        json["error"]["what"]
+            .as_str()
+            .unwrap()
+            .contains("1 of 4 cells")
+    );
     let reason = cells(&json)[1]["reason"].as_str().unwrap();
     assert!(reason.contains("nosuch"), "{reason}");
     let why = cells(&json)[3]["reason"].as_str().unwrap();
@@ -269,15 +315,30 @@ fn what_is_not_understood_is_refused_before_anything_is_done() {
         (&["h", "--axes", "driver=a,b"], "no command sets it"),
         (&["--axes", "size=64"], "neither HOST nor --lab"),
         (&["192.0.2.7", "--axes", "family=4,6"], "--host6"),
-        (&["h", "--axes", "size=64", "--rows", "mtu"], "no axis is called mtu"),
-        (&["h", "--axes", "size=64", "--fault", "loss=1%"], "--lab is not given"),
+        (
+            &["h", "--axes", "size=64", "--rows", "mtu"],
+            "no axis is called mtu",
+        ),
+        (
+            &["h", "--axes", "size=64", "--fault", "loss=1%"],
+            "--lab is not given",
+        ),
         (&["h", "--axes", "size=64", "--", "--warp"], "--warp"),
         (&["h", "--set", "x: a=true; b"], "VALUE=COMMAND"),
     ] {
         let mut command = matrix(&place, words);
         let output = command.output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{words:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(said), "{words:?}: {}", stderr(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{words:?}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains(said),
+            "{words:?}: {}",
+            stderr(&output)
+        );
     }
     assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
 }
@@ -287,11 +348,22 @@ fn a_dry_run_prints_a_plan_that_is_one() {
     let place = place("dry");
     let words = ["192.0.2.7", "--axes", "family=4 mtu=67,1500", "--dry-run"];
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
-    let output = command.arg("matrix").args(words).args(LETTERS).output().unwrap();
+    let output = command
+        .arg("matrix")
+        .args(words)
+        .args(LETTERS)
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stderr(&output).contains("4 cells, of which 2 cannot be"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("4 cells, of which 2 cannot be"),
+        "{}",
+        stderr(&output)
+    );
     fs::write(place.join("plan.toml"), &output.stdout).unwrap();
-    let again = matrix(&place, &["plan.toml", "--dry-run"]).output().unwrap();
+    let again = matrix(&place, &["plan.toml", "--dry-run"])
+        .output()
+        .unwrap();
     let json = document(&again);
     assert_eq!(cells(&json).len(), 4);
     assert_eq!(cells(&json)[0]["state"], "not-possible");
@@ -303,7 +375,18 @@ fn a_dry_run_prints_a_plan_that_is_one() {
 fn a_lab_has_the_settings_of_its_cells_on_both_hosts() {
     let place = place("lab");
     let words = [
-        "--lab", "-o", "run", "-t", "100ms", "--rounds", "1", "--settle", "0", "-b", "2M", "--axes",
+        "--lab",
+        "-o",
+        "run",
+        "-t",
+        "100ms",
+        "--rounds",
+        "1",
+        "--settle",
+        "0",
+        "-b",
+        "2M",
+        "--axes",
         "mtu=100,1500 family=4,6 protocol=udp size=64,1400 offload=on,off",
     ];
     let output = matrix(&place, &words).output().unwrap();
@@ -323,7 +406,11 @@ fn a_lab_has_the_settings_of_its_cells_on_both_hosts() {
             continue;
         }
         assert_eq!(cell["state"], "done", "{cell}");
-        assert_eq!(cell["note"].is_string(), is_small && axes["size"] == "1400", "{cell}");
+        assert_eq!(
+            cell["note"].is_string(),
+            is_small && axes["size"] == "1400",
+            "{cell}"
+        );
         let id = cell["run_ids"][0].as_str().unwrap();
         let text = fs::read(place.join("run/runs").join(id).join("run.json")).unwrap();
         let run: Value = serde_json::from_slice(&text).unwrap();
@@ -331,7 +418,10 @@ fn a_lab_has_the_settings_of_its_cells_on_both_hosts() {
             let mtu = host["interfaces"][0]["mtu"].to_string();
             assert_eq!(mtu, axes["mtu"].as_str().unwrap(), "{host}");
         }
-        assert!(has_segmentation(&run, axes["offload"].as_str().unwrap()), "{id}");
+        assert!(
+            has_segmentation(&run, axes["offload"].as_str().unwrap()),
+            "{id}"
+        );
     }
 }
 

@@ -3,19 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    CONGESTION, DEFAULT, DIRECTION, FAMILY, MSS, MTU, OFFLOAD, PROTOCOL, SIZE, STREAMS,
-};
+use super::{CONGESTION, DEFAULT, DIRECTION, FAMILY, MSS, MTU, OFFLOAD, PROTOCOL, SIZE, STREAMS};
 
 /// The value of a cell on each axis.
 pub type Axes = BTreeMap<String, String>;
 
 /// Whether an axis changes the host rather than the test: its cells run together.
 pub fn is_setting(axis: &str) -> bool {
-    ![
-        PROTOCOL, FAMILY, SIZE, MSS, DIRECTION, STREAMS, CONGESTION,
-    ]
-    .contains(&axis)
+    ![PROTOCOL, FAMILY, SIZE, MSS, DIRECTION, STREAMS, CONGESTION].contains(&axis)
 }
 
 /// Checks one value of an axis. Any other name is an axis of the user, whose values are words.

@@ -19,7 +19,11 @@ pub fn cells(matrix: &mut Matrix, runs: &[CellRun]) -> Vec<Cell> {
     of_cell.resize(cells.len(), Vec::new());
     for run in runs {
         let at = (run.cell as usize).wrapping_sub(1);
-        of_cell.iter_mut().skip(at).take(1).for_each(|all| all.push(run));
+        of_cell
+            .iter_mut()
+            .skip(at)
+            .take(1)
+            .for_each(|all| all.push(run));
     }
     let mut least = None::<u32>;
     for (cell, runs) in cells.iter_mut().zip(&of_cell) {
@@ -70,8 +74,10 @@ fn combination(axes: &[Axis], at: usize) -> Cell {
 /// Takes in the runs of one cell; how many count.
 fn fill(cell: &mut Cell, runs: &[&CellRun], rounds: u32) -> u32 {
     cell.note = note(&cell.axes);
-    let (counting, others): (Vec<&CellRun>, Vec<&CellRun>) =
-        runs.iter().partition(|run| run.state == CellState::Done);
+    let (counting, others): (Vec<&CellRun>, Vec<&CellRun>) = runs
+        .iter()
+        .copied()
+        .partition(|run| run.state == CellState::Done);
     cell.figures = figures(&counting);
     cell.run_ids = counting.iter().map(|run| run.run.clone()).collect();
     cell.excluded = others.iter().filter_map(|run| excluded(run)).collect();
@@ -106,7 +112,10 @@ fn figures(runs: &[&CellRun]) -> Vec<CellFigure> {
 }
 
 fn figure(name: &str, runs: &[&CellRun]) -> Option<CellFigure> {
-    let values: Option<Vec<f64>> = runs.iter().map(|run| run.values.get(name).copied()).collect();
+    let values: Option<Vec<f64>> = runs
+        .iter()
+        .map(|run| run.values.get(name).copied())
+        .collect();
     let values = values?;
     let median = describe::median(&values)?;
     let (unit, higher_is_better) = meaning(name);

@@ -82,7 +82,9 @@ mod tests {
     use super::*;
 
     fn axes(text: &str) -> Axes {
-        let pairs = text.split_whitespace().filter_map(|one| one.split_once('='));
+        let pairs = text
+            .split_whitespace()
+            .filter_map(|one| one.split_once('='));
         pairs
             .map(|(axis, value)| (axis.to_owned(), value.to_owned()))
             .collect()
@@ -100,7 +102,10 @@ mod tests {
             ("protocol=udp size=15", "stamp"),
             ("protocol=udp size=65508", "65507"),
             ("protocol=udp-gso mtu=1500 size=1473", "UDP_SEGMENT"),
-            ("protocol=udp-gso family=6 mtu=1500 size=1453", "UDP_SEGMENT"),
+            (
+                "protocol=udp-gso family=6 mtu=1500 size=1453",
+                "UDP_SEGMENT",
+            ),
         ] {
             let said = impossible(&axes(text)).unwrap_or_default();
             assert!(said.contains(why), "{text}: {said:?}");

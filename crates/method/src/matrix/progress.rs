@@ -223,7 +223,9 @@ mod tests {
         let mut sorted = all.clone();
         sorted.sort_unstable();
         let possible = [1, 2, 3, 4, 7, 8];
-        let expected = possible.iter().flat_map(|cell| (1..=3).map(|round| (*cell, round)));
+        let expected = possible
+            .iter()
+            .flat_map(|cell| (1..=3).map(|round| (*cell, round)));
         assert_eq!(sorted, expected.collect::<Vec<_>>());
         assert!(all.windows(2).all(|pair| pair[0].1 <= pair[1].1));
         assert_eq!((progress.runs_left(), progress.runs_done()), (0, 18));
@@ -272,7 +274,11 @@ mod tests {
         let first = progress.next_run().unwrap().cell;
         progress.ended(CellState::NotPossible);
         assert_eq!(progress.runs_left(), 10);
-        assert!(slots(&mut progress, 100).iter().all(|(cell, _)| *cell != first));
+        assert!(
+            slots(&mut progress, 100)
+                .iter()
+                .all(|(cell, _)| *cell != first)
+        );
     }
 
     #[test]

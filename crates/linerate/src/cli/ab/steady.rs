@@ -28,7 +28,12 @@ impl Steady {
     /// Compares a run of configuration `arm`, a number, with itself and, as far as it is `stored`, with the first of that configuration;
     /// returns what changed. The run is not usable if it was a setting, and those that follow are compared among themselves:
     /// a change that stays must not end the comparison.
-    pub(in crate::cli) fn judge(&mut self, arm: usize, ran: &mut Ran, stored: Option<&Path>) -> Vec<Moved> {
+    pub(in crate::cli) fn judge(
+        &mut self,
+        arm: usize,
+        ran: &mut Ran,
+        stored: Option<&Path>,
+    ) -> Vec<Moved> {
         let run = stored.and_then(|directory| store::read(directory).ok());
         let between = run
             .map(|(run, _)| self.between(arm, run))

@@ -115,10 +115,7 @@ fn rate(text: &str) -> Result<String, String> {
 }
 
 fn fault(text: &str) -> Result<String, String> {
-    let known = text.parse::<Fault>();
-    known
-        .map(|_| text.to_owned())
-        .map_err(|why| why.to_string())
+    text.parse::<Fault>().map(|_| text.to_owned())
 }
 
 const AXES: &str = "Axes:

@@ -145,7 +145,9 @@ impl Commanded<'_> {
         let command = match &self.axis.restore {
             Some(restore) => restore,
             None if is_first => return self.forget(journal),
-            None => first.and_then(|first| first.command.as_ref()).unwrap_or(&last),
+            None => first
+                .and_then(|first| first.command.as_ref())
+                .unwrap_or(&last),
         };
         // One signal does not interrupt it.
         let insists = session.interrupt.beyond(1);

@@ -44,7 +44,11 @@ pub(super) fn resumed(directory: &Path) -> Result<Request, Failure> {
 ///
 /// # Errors
 /// In what they differ first.
-pub(super) fn same(request: &mut Request, stored: &Request, directory: &Path) -> Result<(), Failure> {
+pub(super) fn same(
+    request: &mut Request,
+    stored: &Request,
+    directory: &Path,
+) -> Result<(), Failure> {
     request.seed = request.seed.or(stored.seed);
     let [new, old] = [&*request, stored].map(file::text);
     let Some((new, old)) = different(&new, &old) else {
@@ -52,8 +56,11 @@ pub(super) fn same(request: &mut Request, stored: &Request, directory: &Path) ->
     };
     let why = format!("it has another plan: `{old}` there, `{new}` now");
     let here = directory.display();
-    Err(Failure::usage(format!("continue the matrix in {here}"), why)
-        .hint(format!("linerate matrix --resume {here}, or another directory")))
+    Err(
+        Failure::usage(format!("continue the matrix in {here}"), why).hint(format!(
+            "linerate matrix --resume {here}, or another directory"
+        )),
+    )
 }
 
 fn different<'t>(new: &'t str, old: &'t str) -> Option<(&'t str, &'t str)> {
@@ -84,8 +91,11 @@ pub(super) fn claim(directory: &Path, request: &Request) -> Result<Claim, Failur
     let file = File::open(&path).map_err(failed)?;
     file.try_lock().map_err(|_| {
         let why = "another process works in this directory";
-        Failure::measuring(format!("continue the matrix in {}", directory.display()), why)
-            .hint("wait until it has ended")
+        Failure::measuring(
+            format!("continue the matrix in {}", directory.display()),
+            why,
+        )
+        .hint("wait until it has ended")
     })?;
     Ok(Claim { _locked: file })
 }

@@ -88,7 +88,6 @@ fn request(raw: &RawPlan, stem: &str, mistakes: &mut Mistakes<'_>) -> Request {
         "" => stem,
         name => name,
     };
-    let text = |word: &Word| Ok::<_, String>(word.get_ref().clone());
     let faults = raw.fault.iter();
     let topology = parsed(&raw.topology, mistakes, |word| {
         word.parse::<Topology>().map(|known| known.to_string())
@@ -104,17 +103,15 @@ fn request(raw: &RawPlan, stem: &str, mistakes: &mut Mistakes<'_>) -> Request {
         fault: faults
             .filter_map(|word| {
                 parsed(&Some(word.clone()), mistakes, |text| {
-                    let known = text.parse::<Fault>();
-                    known.map(|_| text.to_owned()).map_err(|why| why.to_string())
+                    text.parse::<Fault>().map(|_| text.to_owned())
                 })
             })
             .collect(),
         rows: raw.rows.clone(),
         rounds: raw.rounds.filter(|rounds| *rounds > 0),
         time_ms: parsed(&raw.time, mistakes, values::duration),
-        rate: raw.rate.as_ref().and_then(|word| {
-            parsed(&Some(word.clone()), mistakes, values::paced_rate)?;
-            text(word).ok()
+        rate: parsed(&raw.rate, mistakes, |text| {
+            values::paced_rate(text).map(|_| text.to_owned())
         }),
         seed: raw.seed,
         settle_ms: parsed(&raw.settle, mistakes, values::warm_up),

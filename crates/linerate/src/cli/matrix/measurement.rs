@@ -82,7 +82,9 @@ mod tests {
             host: "192.0.2.7".to_owned(),
             host6: Some("2001:db8::7".to_owned()),
         };
-        let pairs = axes.split_whitespace().filter_map(|one| one.split_once('='));
+        let pairs = axes
+            .split_whitespace()
+            .filter_map(|one| one.split_once('='));
         let axes = pairs.map(|(axis, value)| (axis.to_owned(), value.to_owned()));
         words(&request, &axes.collect(), &peer).join(" ")
     }

@@ -245,7 +245,11 @@ impl Request {
         let mtu = self.built_in(MTU).into_iter().flat_map(|axis| &axis.values);
         let largest = mtu.filter_map(|value| value.name.parse().ok()).max();
         LabShape {
-            fault: self.fault.iter().filter_map(|one| one.parse().ok()).collect(),
+            fault: self
+                .fault
+                .iter()
+                .filter_map(|one| one.parse().ok())
+                .collect(),
             topology: self.topology.as_ref().and_then(|one| one.parse().ok()),
             mtu: largest.map(|mtu: u32| mtu.max(ETHERNET)),
         }
@@ -267,10 +271,16 @@ fn check_axis(axis: &PlannedAxis) -> Result<(), String> {
             return Err(format!("the axis {name} has the value {text} twice"));
         }
     }
-    let with = axis.values.iter().filter(|one| one.command.is_some()).count();
+    let with = axis
+        .values
+        .iter()
+        .filter(|one| one.command.is_some())
+        .count();
     let is_known = !is_setting(name) || matrix::SETTINGS.contains(&name.as_str());
     match with {
-        0 if !is_known => Err(format!("the axis {name} is unknown, and no command sets it")),
+        0 if !is_known => Err(format!(
+            "the axis {name} is unknown, and no command sets it"
+        )),
         0 if axis.restore.is_some() => Err(format!("the axis {name} has nothing to restore")),
         0 => Ok(()),
         _ if !is_setting(name) => Err(format!("the axis {name} is not set by commands")),

@@ -80,7 +80,9 @@ impl<'a> Settings<'a> {
         ];
         let mut proposals = Vec::new();
         for (role, interface) in ends {
-            let Some(interface) = interface.as_deref().filter(|_| reached.hands.contains_key(&role))
+            let Some(interface) = interface
+                .as_deref()
+                .filter(|_| reached.hands.contains_key(&role))
             else {
                 continue;
             };
@@ -90,7 +92,9 @@ impl<'a> Settings<'a> {
                     if let Some(why) = reached.refusal(&proposal, far) {
                         return Err(wrong(&why, "another interface, or that flag"));
                     }
-                    settings.values.push((axis.name.as_str(), value.name.as_str()));
+                    settings
+                        .values
+                        .push((axis.name.as_str(), value.name.as_str()));
                     proposals.push(proposal);
                 }
             }
@@ -102,7 +106,9 @@ impl<'a> Settings<'a> {
             if !reached.hands.contains_key(&Role::Remote) {
                 session.console.alert(ONE_SIDE);
             } else {
-                settings.small_mtu.get_or_insert_with(|| FAR_ADDRESSES.to_owned());
+                settings
+                    .small_mtu
+                    .get_or_insert_with(|| FAR_ADDRESSES.to_owned());
             }
         }
         settings.stage = Some(Stage::new(reached.hands, proposals).with_idle());
@@ -114,7 +120,10 @@ impl<'a> Settings<'a> {
     /// # Errors
     /// Why they are not.
     pub(super) fn bring(&mut self, axes: &Axes, session: &mut Session) -> Result<bool, Refusal> {
-        let same = |known: &Axes| self.concerned().all(|axis| known.get(axis) == axes.get(axis));
+        let same = |known: &Axes| {
+            self.concerned()
+                .all(|axis| known.get(axis) == axes.get(axis))
+        };
         if self.concerned().next().is_none() || self.in_force.as_ref().is_some_and(same) {
             return Ok(false);
         }
@@ -166,9 +175,8 @@ impl<'a> Settings<'a> {
     }
 
     fn candidates(&self, axes: &Axes) -> impl Iterator<Item = usize> {
-        let is_wanted = |(axis, value): &(&str, &str)| {
-            axes.get(*axis).is_some_and(|wanted| wanted == value)
-        };
+        let is_wanted =
+            |(axis, value): &(&str, &str)| axes.get(*axis).is_some_and(|wanted| wanted == value);
         let all = self.values.iter().enumerate();
         all.filter(move |(_, one)| is_wanted(one)).map(|(at, _)| at)
     }
@@ -198,7 +206,10 @@ fn proposal(
     };
     let wanted = parse(&line).ok_or_else(|| {
         let why = format!("`{line}` sets nothing that is known");
-        wrong(&why, "features as ethtool(8) calls them: tso, gso, gro, tx, rx, sg")
+        wrong(
+            &why,
+            "features as ethtool(8) calls them: tso, gso, gro, tx, rx, sg",
+        )
     })?;
     Ok(Proposal {
         host,
@@ -267,8 +278,17 @@ mod tests {
             ("off", "tso off gso off gro off tx off"),
             ("tso+tx", "tso on gso off gro off tx on"),
         ] {
-            assert_eq!(offloads(axis, value, "eth0"), format!("ethtool -K eth0 {line}"));
-            assert_eq!(proposal(Role::Local, axis, value, "eth0").unwrap().wanted.len(), 4);
+            assert_eq!(
+                offloads(axis, value, "eth0"),
+                format!("ethtool -K eth0 {line}")
+            );
+            assert_eq!(
+                proposal(Role::Local, axis, value, "eth0")
+                    .unwrap()
+                    .wanted
+                    .len(),
+                4
+            );
         }
         let axis = &words::axes("offload=warp").unwrap()[0];
         assert!(proposal(Role::Local, axis, "warp", "eth0").is_err());

@@ -20,7 +20,11 @@ pub(super) fn announcement(matrix: &Matrix, progress: &Progress, each_s: Option<
         done => format!("{done} runs are done, {left} are left"),
     };
     let time = each_s.map_or_else(String::new, |each_s| {
-        format!(", about {} each: {}", duration(each_s), duration(each_s * left as f64))
+        format!(
+            ", about {} each: {}",
+            duration(each_s),
+            duration(each_s * left as f64)
+        )
     });
     let grouped = match matrix.axes.iter().any(|axis| is_setting(&axis.name)) {
         true => ", those with the same settings together",
@@ -32,11 +36,21 @@ pub(super) fn announcement(matrix: &Matrix, progress: &Progress, each_s: Option<
 
 /// The time of all runs, where it was wrong.
 pub(super) fn corrected(each_s: f64, left_s: f64) -> String {
-    format!("a run takes {}: about {} left", duration(each_s), duration(left_s))
+    format!(
+        "a run takes {}: about {} left",
+        duration(each_s),
+        duration(left_s)
+    )
 }
 
 /// The run under way.
-pub(super) fn status(number: usize, all: usize, slot: Slot, axes: &Axes, left_s: Option<f64>) -> String {
+pub(super) fn status(
+    number: usize,
+    all: usize,
+    slot: Slot,
+    axes: &Axes,
+    left_s: Option<f64>,
+) -> String {
     let left = left_s.map_or_else(String::new, |left_s| {
         format!(", about {} left", duration(left_s))
     });

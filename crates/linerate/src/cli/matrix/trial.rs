@@ -192,7 +192,10 @@ impl Trial<'_> {
         let settings = self.matrix.axes.iter();
         let settings = settings.filter(|axis| matrix::is_setting(&axis.name));
         settings.fold(0, |arm, axis| {
-            let at = axis.values.iter().position(|value| axes.get(&axis.name) == Some(value));
+            let at = axis
+                .values
+                .iter()
+                .position(|value| axes.get(&axis.name) == Some(value));
             arm * axis.values.len() + at.unwrap_or(0)
         })
     }
@@ -218,10 +221,7 @@ impl Trial<'_> {
 
     fn hopeless(&self) -> Failure {
         let last = self.runs.iter().rev().find_map(|run| run.reason.clone());
-        let why = format!(
-            "the last cells all failed: {}",
-            last.unwrap_or_default()
-        );
+        let why = format!("the last cells all failed: {}", last.unwrap_or_default());
         Failure::measuring("finish the matrix", why).hint(self.resumption())
     }
 

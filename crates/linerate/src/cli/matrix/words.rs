@@ -68,7 +68,8 @@ mod tests {
 
     #[test]
     fn a_setting_has_a_command_for_each_value() {
-        let one = setting("driver: qfe=modprobe qfe a=1 ; hme = ./use hme; restore=./use qfe").unwrap();
+        let one =
+            setting("driver: qfe=modprobe qfe a=1 ; hme = ./use hme; restore=./use qfe").unwrap();
         assert_eq!((one.name.as_str(), one.values.len()), ("driver", 2));
         assert_eq!(one.values[0].command.as_deref(), Some("modprobe qfe a=1"));
         assert_eq!(one.values[1].name, "hme");

@@ -55,7 +55,8 @@ fn boxed<'h>(hand: impl Hand + Send + 'h) -> Box<dyn Hand + Send + 'h> {
 
 fn no_namespaces() -> Failure {
     let why = "this machine grants no network namespaces, so the lab's settings would be its own";
-    Failure::measuring("change settings in a lab", why).hint("as root, or: sysctl user.max_user_namespaces")
+    Failure::measuring("change settings in a lab", why)
+        .hint("as root, or: sysctl user.max_user_namespaces")
 }
 
 /// A host of the lab: only what its network namespace owns can be changed.
