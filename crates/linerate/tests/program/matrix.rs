@@ -434,3 +434,39 @@ fn has_segmentation(run: &Value, value: &str) -> bool {
         .collect();
     !values.is_empty() && values.iter().all(|one| one.as_str() == Some(value))
 }
+
+/// On a host that is not a lab's to the program: the MTU is in the journal, and is as it was after kill -9.
+#[test]
+fn a_killed_one_leaves_no_mtu() {
+    let place = place("mtu");
+    let script = r#"
+        mtu() { cat /proc/sys/net/ipv6/conf/eth0/mtu; }
+        before=$(mtu)
+        "$LINERATE" matrix "$LINERATE_PEER" -o run -t 100ms --rounds 50 --settle 0 --axes mtu=1300,1400 -q &
+        for i in $(seq 1 600); do [ "$(mtu)" = "$before" ] && [ -d "/proc/$!" ] && sleep 0.05; done
+        changed=$(mtu)
+        kill -9 $!
+        wait $!
+        "$LINERATE" tune restore > restored 2>&1
+        for i in $(seq 1 200); do [ "$(mtu)" = "$before" ] || sleep 0.05; done
+        echo "$before $changed $(mtu)" > mtus
+    "#;
+    let program = env!("CARGO_BIN_EXE_linerate");
+    let mut command = Command::new(program);
+    command.args(["lab", "--", "sh", "-c", script]);
+    command
+        .env("LINERATE", program)
+        .env("XDG_STATE_HOME", &place);
+    let output = command.current_dir(&place).output().unwrap();
+    let Ok(mtus) = fs::read_to_string(place.join("mtus")) else {
+        return println!("skipped: no lab on this machine ({})", stderr(&output));
+    };
+    let mtus: Vec<&str> = mtus.split_whitespace().collect();
+    let restored = fs::read_to_string(place.join("restored")).unwrap();
+    assert!(
+        ["1300", "1400"].contains(&mtus[1]),
+        "{mtus:?} {}",
+        stderr(&output)
+    );
+    assert_eq!(mtus[0], mtus[2], "{restored}");
+}
