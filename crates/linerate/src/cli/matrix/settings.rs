@@ -3,13 +3,12 @@
 //! settings by commands of the user.
 
 use linerate_change::parse;
-use linerate_linux::nic;
 use linerate_method::matrix::{Axes, MTU, OFFLOAD, SETTINGS};
 use linerate_model::failure::Failure;
 use linerate_model::output::{Finding, Role, Test};
 
-use super::addresses::Addresses;
 use super::commands::Commands;
+use super::lab_link::LabLink;
 use super::request::{PlannedAxis, Request, wrong};
 use crate::cli::args::FarFlags;
 use crate::cli::session::Session;
@@ -27,9 +26,8 @@ pub(super) struct Settings<'a> {
     values: Vec<(&'a str, &'a str)>,
     /// Those of the last cell, as far as they are known to be in force.
     in_force: Option<Axes>,
-    addresses: Addresses,
-    /// Why an MTU below IPv6's is not set.
-    small_mtu: Option<String>,
+    /// Sets the MTU in a lab.
+    lab: Option<LabLink>,
 }
 
 /// Why a cell's settings are not in force.
@@ -60,8 +58,7 @@ impl<'a> Settings<'a> {
             stage: None,
             values: Vec::new(),
             in_force: None,
-            addresses: Addresses::default(),
-            small_mtu: None,
+            lab: None,
         };
         let axes: Vec<&PlannedAxis> = SETTINGS
             .iter()
@@ -71,7 +68,11 @@ impl<'a> Settings<'a> {
             return Ok(settings);
         }
         let reached = match request.lab {
-            true => Reached::in_lab(hands::of_lab(session)?),
+            true => {
+                let is_mtu = axes.iter().any(|axis| axis.name == MTU);
+                settings.lab = is_mtu.then(|| LabLink::of(session, first));
+                Reached::in_lab(hands::of_lab(session)?)
+            }
             false => Reached::open(far, session, host)?,
         };
         let ends = [
@@ -86,7 +87,8 @@ impl<'a> Settings<'a> {
             else {
                 continue;
             };
-            for axis in &axes {
+            let staged = axes.iter().filter(|axis| !request.lab || axis.name != MTU);
+            for axis in staged {
                 for value in &axis.values {
                     let proposal = proposal(role, axis, &value.name, interface)?;
                     if let Some(why) = reached.refusal(&proposal, far) {
@@ -99,17 +101,8 @@ impl<'a> Settings<'a> {
                 }
             }
         }
-        if request.lab {
-            settings.addresses = Addresses::of_lab(session, first);
-        } else {
-            settings.small_mtu = small_mtu(first.local_interface.as_deref());
-            if !reached.hands.contains_key(&Role::Remote) {
-                session.console.alert(ONE_SIDE);
-            } else {
-                settings
-                    .small_mtu
-                    .get_or_insert_with(|| FAR_ADDRESSES.to_owned());
-            }
+        if !request.lab && !reached.hands.contains_key(&Role::Remote) {
+            session.console.alert(ONE_SIDE);
         }
         settings.stage = Some(Stage::new(reached.hands, proposals).with_idle());
         Ok(settings)
@@ -128,11 +121,6 @@ impl<'a> Settings<'a> {
             return Ok(false);
         }
         self.in_force = None;
-        let mtu = axes.get(MTU).and_then(|mtu| mtu.parse::<u32>().ok());
-        let small = mtu.is_some_and(|mtu| mtu < IPV6_MTU);
-        if let Some(why) = self.small_mtu.as_ref().filter(|_| small) {
-            return Err(Refusal::Impossible(why.clone()));
-        }
         if self.commands.are_due(axes) {
             // A command may replace the interface.
             self.stage_to(&[])?;
@@ -140,8 +128,9 @@ impl<'a> Settings<'a> {
         }
         let wanted: Vec<usize> = self.candidates(axes).collect();
         self.stage_to(&wanted)?;
-        if !small {
-            self.addresses.restore();
+        if let (Some(link), Some(mtu)) = (&self.lab, axes.get(MTU)) {
+            let mtu = mtu.parse().unwrap_or_default();
+            link.set_mtu(mtu).map_err(Refusal::Impossible)?;
         }
         self.in_force = Some(axes.clone());
         Ok(true)
@@ -156,7 +145,6 @@ impl<'a> Settings<'a> {
             Err(Refusal::Over(failure)) => Err(failure),
             _ => Ok(()),
         };
-        self.addresses.restore();
         self.in_force = None;
         let commanded = self.commands.back(session);
         staged.and(commanded)
@@ -171,7 +159,8 @@ impl<'a> Settings<'a> {
 
     fn concerned(&self) -> impl Iterator<Item = &str> {
         let built_in = self.values.iter().map(|(axis, _)| *axis);
-        built_in.chain(self.commands.names())
+        let of_lab = self.lab.iter().map(|_| MTU);
+        built_in.chain(of_lab).chain(self.commands.names())
     }
 
     fn candidates(&self, axes: &Axes) -> impl Iterator<Item = usize> {
@@ -242,28 +231,9 @@ fn offloads(axis: &PlannedAxis, value: &str, interface: &str) -> String {
     format!("ethtool -K {interface}{switches}")
 }
 
-/// The kernel removes the IPv6 addresses of an interface with such an MTU (net/ipv6/addrconf.c, `NETDEV_CHANGEMTU`), and
-/// their routes.
-fn small_mtu(interface: Option<&str>) -> Option<String> {
-    let interface = interface?;
-    let index = nic::link(interface).ok()?.index;
-    let held = nic::addresses_of(index).ok()?;
-    let address = held.into_iter().find_map(|(address, _)| match address {
-        std::net::IpAddr::V6(address) if !address.is_unicast_link_local() => Some(address),
-        _ => None,
-    })?;
-    Some(format!(
-        "an MTU below 1280 removes the IPv6 address {address} of {interface} and its routes, which nothing here \
-         would restore: remove them first, or set the MTU by --set"
-    ))
-}
-
 const ONE_SIDE: &str = "MTU and offloads are set on this host only; those of HOST stay as they are (--remote sets \
     them by ssh)";
-const FAR_ADDRESSES: &str = "an MTU below 1280 removes the IPv6 addresses of the other host, if it has any, which \
-    nothing here would restore: set the MTU by --set";
 const SEGMENTATION: [&str; 3] = ["tso", "gso", "gro"];
-const IPV6_MTU: u32 = 1280;
 
 #[cfg(test)]
 mod tests {
