@@ -187,10 +187,10 @@ fn measured(
     let peer = peer(request, session, host);
     let is_over = progress.runs_left() == 0;
     let first = match is_over {
-        true => Test::default(),
-        false => first_look(request, &peer, session)?,
+        true => None,
+        false => Some(first_look(request, &peer, session)?),
     };
-    let settings = Settings::open(request, &args.far, session, host, &first)?;
+    let settings = Settings::open(request, &args.far, session, host, first.as_ref())?;
     let mut trial = Trial {
         request,
         matrix,

@@ -9,7 +9,7 @@ use linerate_model::output::{Finding, Role, Test};
 
 use super::commands::Commands;
 use super::lab_link::LabLink;
-use super::request::{PlannedAxis, Request, wrong};
+use super::request::{PlannedAxis, PlannedValue, Request, wrong};
 use crate::cli::args::FarFlags;
 use crate::cli::session::Session;
 use crate::cli::tune::candidate::Proposal;
@@ -42,7 +42,7 @@ pub(super) enum Refusal {
 }
 
 impl<'a> Settings<'a> {
-    /// Nothing is changed yet; `first` is a test between the hosts, whose interfaces are set.
+    /// Nothing is changed yet; `first` is a test between the hosts, whose interfaces are set, or nothing where no cell runs.
     ///
     /// # Errors
     /// A host whose settings are to be changed is not reached, or an interface carries the management session.
@@ -51,7 +51,7 @@ impl<'a> Settings<'a> {
         far: &FarFlags,
         session: &mut Session,
         host: &str,
-        first: &Test,
+        first: Option<&Test>,
     ) -> Result<Self, Failure> {
         let mut settings = Self {
             commands: Commands::of(request, session)?,
@@ -60,52 +60,45 @@ impl<'a> Settings<'a> {
             in_force: None,
             lab: None,
         };
-        let axes: Vec<&PlannedAxis> = SETTINGS
-            .iter()
-            .filter_map(|name| request.built_in(name))
-            .collect();
-        if axes.is_empty() {
+        let is_set = |name: &&str| request.built_in(name).is_some();
+        let Some(first) = first.filter(|_| SETTINGS.iter().any(|name| is_set(name))) else {
             return Ok(settings);
-        }
+        };
         let reached = match request.lab {
-            true => {
-                let is_mtu = axes.iter().any(|axis| axis.name == MTU);
-                settings.lab = is_mtu.then(|| LabLink::of(session, first));
-                Reached::in_lab(hands::of_lab(session)?)
-            }
+            true => Reached::in_lab(hands::of_lab(session)?),
             false => Reached::open(far, session, host)?,
         };
-        let ends = [
-            (Role::Local, &first.local_interface),
-            (Role::Remote, &first.remote_interface),
-        ];
+        let is_mtu_of_lab = request.lab && is_set(&MTU);
+        settings.lab = is_mtu_of_lab.then(|| LabLink::of(session, first));
         let mut proposals = Vec::new();
-        for (role, interface) in ends {
-            let Some(interface) = interface
-                .as_deref()
-                .filter(|_| reached.hands.contains_key(&role))
-            else {
+        for (role, axis, value) in settings.staged(request) {
+            let Some(interface) = interface(role, first, &reached)? else {
                 continue;
             };
-            let staged = axes.iter().filter(|axis| !request.lab || axis.name != MTU);
-            for axis in staged {
-                for value in &axis.values {
-                    let proposal = proposal(role, axis, &value.name, interface)?;
-                    if let Some(why) = reached.refusal(&proposal, far) {
-                        return Err(wrong(&why, "another interface, or that flag"));
-                    }
-                    settings
-                        .values
-                        .push((axis.name.as_str(), value.name.as_str()));
-                    proposals.push(proposal);
-                }
+            let proposal = proposal(role, axis, value, interface)?;
+            if let Some(why) = reached.refusal(&proposal, far) {
+                return Err(wrong(&why, "another interface, or that flag"));
             }
+            settings.values.push((&axis.name, value));
+            proposals.push(proposal);
         }
         if !request.lab && !reached.hands.contains_key(&Role::Remote) {
             session.console.alert(ONE_SIDE);
         }
         settings.stage = Some(Stage::new(reached.hands, proposals).with_idle());
         Ok(settings)
+    }
+
+    /// What the stage sets: each value of each axis on both hosts.
+    fn staged(&self, request: &'a Request) -> Vec<(Role, &'a PlannedAxis, &'a str)> {
+        let names = SETTINGS.iter();
+        let names = names.filter(|name| self.lab.is_none() || **name != MTU);
+        let axes = names.filter_map(|name| request.built_in(name));
+        let values = axes.flat_map(|axis| axis.values.iter().map(move |value| (axis, value)));
+        let both = |(axis, value): (&'a PlannedAxis, &'a PlannedValue)| {
+            [Role::Local, Role::Remote].map(|role| (role, axis, value.name.as_str()))
+        };
+        values.flat_map(both).collect()
     }
 
     /// Brings the settings of a cell in force; whether anything was changed.
@@ -179,6 +172,27 @@ impl<'a> Settings<'a> {
             Trouble::Harmful(why) => Refusal::Failed(why),
             lost @ Trouble::Lost(_) => Refusal::Over(failure(lost)),
         })
+    }
+}
+
+/// The interface of a host that is measured; nothing where its settings stay.
+fn interface<'t>(
+    role: Role,
+    first: &'t Test,
+    reached: &Reached<'_>,
+) -> Result<Option<&'t str>, Failure> {
+    let interface = match role {
+        Role::Local => &first.local_interface,
+        _ => &first.remote_interface,
+    };
+    match (reached.hands.contains_key(&role), interface) {
+        (false, _) => Ok(None),
+        (true, Some(interface)) => Ok(Some(interface)),
+        (true, None) => Err(Failure::measuring(
+            "find the interface that is measured",
+            "the first test does not report it",
+        )
+        .hint("set it by commands: --set")),
     }
 }
 
