@@ -31,6 +31,7 @@ pub mod knee;
 pub mod latency;
 pub mod line_rate;
 pub mod loss_curve;
+pub mod matrix;
 pub mod pacing;
 pub mod probing;
 pub mod profile;
