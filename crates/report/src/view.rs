@@ -18,6 +18,7 @@ pub(crate) mod history;
 mod inspect;
 mod knees;
 mod ledger;
+pub(crate) mod matrix;
 mod moved;
 mod parts;
 pub(crate) mod path;
@@ -136,6 +137,9 @@ pub(crate) enum Align {
 impl View {
     /// The blocks of a result; with everything also each stream of a test, its rate in the unit that the user chose.
     pub(crate) fn of(output: &Output, detail: Detail, unit: Option<RateUnit>) -> Self {
+        if let Some(blocks) = matrix::blocks(output, detail) {
+            return Self { blocks };
+        }
         let blocks = match detail {
             _ if output.history.is_some() => history::blocks(output),
             _ if output.tuning.is_some() => tuning::blocks(output),
