@@ -8,8 +8,8 @@ use std::mem;
 use serde::{Deserialize, Serialize};
 
 use crate::output::{
-    Benchmarks, Cell, ErrorReport, Experiment, Forward, ForwardResult, Host, Knee, LabWire, Latency,
-    Matrix, Moved, Output, SettingChange, Test, Tool, Tuning,
+    Benchmarks, ErrorReport, Experiment, Forward, ForwardResult, Host, Knee, LabWire, Latency,
+    Moved, Output, SettingChange, Test, Tool, Tuning,
 };
 use crate::setting::Setting;
 
@@ -60,10 +60,6 @@ pub struct Run {
     pub benchmarks: Benchmarks,
     /// The runs of two configurations (`ab`).
     pub experiment: Option<Experiment>,
-    /// What was asked of a matrix (`matrix`).
-    pub matrix: Option<Matrix>,
-    /// The cells of the matrix.
-    pub cells: Vec<Cell>,
     /// What `tune` changed.
     pub changes: Vec<SettingChange>,
     /// What `tune` tried, and what it decided and did.
@@ -113,8 +109,6 @@ impl Run {
         self.results.clone_from(&output.results);
         self.benchmarks.clone_from(&output.benchmarks);
         self.experiment.clone_from(&output.experiment);
-        self.matrix.clone_from(&output.matrix);
-        self.cells.clone_from(&output.cells);
         self.changes.clone_from(&output.changes);
         self.tuning.clone_from(&output.tuning);
         self.error.clone_from(&output.error);
@@ -134,8 +128,6 @@ impl Run {
         mem::swap(&mut self.results, &mut output.results);
         mem::swap(&mut self.benchmarks, &mut output.benchmarks);
         mem::swap(&mut self.experiment, &mut output.experiment);
-        mem::swap(&mut self.matrix, &mut output.matrix);
-        mem::swap(&mut self.cells, &mut output.cells);
         mem::swap(&mut self.changes, &mut output.changes);
         mem::swap(&mut self.tuning, &mut output.tuning);
         mem::swap(&mut self.error, &mut output.error);
@@ -160,8 +152,6 @@ impl Run {
             results: self.results.clone(),
             benchmarks: self.benchmarks.clone(),
             experiment: self.experiment.clone(),
-            matrix: self.matrix.clone(),
-            cells: self.cells.clone(),
             changes: self.changes.clone(),
             tuning: self.tuning.clone(),
             error: self.error.clone(),

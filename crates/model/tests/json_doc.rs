@@ -428,7 +428,9 @@ fn cell() -> Cell {
             ..CellFigure::default()
         }],
         reason: Some(text()),
+        note: Some(text()),
         run_ids: vec![text()],
+        excluded: vec![Excluded::default()],
         ..Cell::default()
     }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::comparison::Excluded;
+
 /// What was asked of a matrix: `matrix` of the document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -47,8 +49,12 @@ pub struct Cell {
     pub state: CellState,
     /// Why it failed or cannot be.
     pub reason: Option<String>,
+    /// What a reader must know of a possible cell: two fragments a datagram.
+    pub note: Option<String>,
     /// The run of each value of the figures, below the run directory.
     pub run_ids: Vec<String>,
+    /// Runs that do not count, and why.
+    pub excluded: Vec<Excluded>,
 }
 
 /// Whether a cell was measured.
