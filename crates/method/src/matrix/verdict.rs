@@ -32,8 +32,11 @@ pub struct Pair<'c> {
 }
 
 /// Compares one figure of all cells: first over all of them (if there are several, and the figure has a logarithm), then
-/// each in the order given. `margin` is a ratio minus 1. The sentences are left empty.
-pub fn compare(pairs: &[Pair<'_>], margin: f64) -> Vec<Comparison> {
+/// each in the order given. `margin` is a ratio minus 1; `figures` share the chance of a false verdict. The sentences
+/// are left empty.
+pub fn compare(pairs: &[Pair<'_>], margin: f64, figures: usize) -> Vec<Comparison> {
+    let share = figures.max(1) as f64;
+    let (alpha, alpha_equivalent) = (ALPHA / share, EQUIVALENCE_ALPHA / share);
     let cells = pairs.iter().map(Contrast::of);
     let contrasts: Vec<Contrast<'_>> = over_all(pairs).into_iter().chain(cells).collect();
     let effects: Vec<Option<Effect>> = contrasts.iter().map(Contrast::effect).collect();
@@ -54,7 +57,8 @@ pub fn compare(pairs: &[Pair<'_>], margin: f64) -> Vec<Comparison> {
             effect,
             difference,
             // Runs that could not show a difference do not show that there is none.
-            equivalent: equivalent <= EQUIVALENCE_ALPHA && difference.smallest <= ALPHA,
+            equivalent: equivalent <= alpha_equivalent && difference.smallest <= alpha,
+            errors: [alpha, alpha_equivalent],
             cells,
         };
         contrast.judged(&evidence, margin)
@@ -96,6 +100,8 @@ struct Evidence {
     effect: Option<Effect>,
     difference: Difference,
     equivalent: bool,
+    /// The chances of a false difference and of a false equivalence.
+    errors: [f64; 2],
     /// Judged together.
     cells: usize,
 }
@@ -131,7 +137,7 @@ impl<'c> Contrast<'c> {
         let Difference { p, smallest } = evidence.difference;
         let effect = evidence.effect;
         let ratio = effect.map(|effect| effect.ratio());
-        let different = p.adjusted <= ALPHA;
+        let different = p.adjusted <= evidence.errors[0];
         let is_decided = different || evidence.equivalent;
         let higher_is_better = self.figure.higher_is_better;
         Comparison {
@@ -148,7 +154,7 @@ impl<'c> Contrast<'c> {
             margin,
             p: effect.map(|_| p.alone),
             p_adjusted: effect.map(|_| p.adjusted),
-            alpha: ALPHA,
+            alpha: evidence.errors[0],
             smallest_p: Some(smallest),
             needed: (!is_decided).then(|| self.needed(evidence, margin)).flatten(),
             verdict: judge(
@@ -183,12 +189,13 @@ impl<'c> Contrast<'c> {
     /// Runs per side that would decide with a probability of 80 %, if effect and noise are as measured; at least those
     /// without which no p is small enough. `None`: more than anybody would make, or unknown.
     fn needed(&self, evidence: &Evidence, margin: f64) -> Option<u32> {
-        let least = max_t::needed_runs(ALPHA) as f64;
+        let [alpha, alpha_equivalent] = evidence.errors;
+        let least = max_t::needed_runs(alpha) as f64;
         let [n, m] = self.runs().map(|runs| runs as f64);
         let Some(effect) = evidence.effect else {
             return (n.min(m) < 2.0).then_some(least as u32);
         };
-        if evidence.difference.smallest > ALPHA && n.max(m) < least {
+        if evidence.difference.smallest > alpha && n.max(m) < least {
             return Some(least as u32);
         }
         let variance = effect.standard_error().powi(2) / (1.0 / n + 1.0 / m);
@@ -200,10 +207,10 @@ impl<'c> Contrast<'c> {
             // The last term is for Student's t in place of the normal distribution (Guenther 1981).
             2.0 * variance * (reach / distance).powi(2) + sure.powi(2) / 4.0
         };
-        let differ = runs(ALPHA / (2.0 * cells), size);
+        let differ = runs(alpha / (2.0 * cells), size);
         let inside = margin.ln_1p() - size;
         let alike = match inside > 0.0 {
-            true => runs(EQUIVALENCE_ALPHA / cells, inside),
+            true => runs(alpha_equivalent / cells, inside),
             false => f64::INFINITY,
         };
         let runs = differ.min(alike).max(n.max(m) + 1.0).ceil();

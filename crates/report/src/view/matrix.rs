@@ -8,7 +8,7 @@ mod scale;
 
 use std::collections::BTreeMap;
 
-use linerate_model::output::{Cell, CellState, Matrix, Output};
+use linerate_model::output::{Cell, CellState, Excluded, Matrix, Output};
 
 use super::{Block, Column, Line, Table, Tone, answer, conclusions, moved, setup};
 use crate::Detail;
@@ -124,16 +124,14 @@ pub(super) fn every_cell(output: &Output, layout: &Layout<'_>) -> Option<Block> 
 }
 
 /// The reasons why cells have no figure, numbered in the order of the cells.
-pub(crate) struct Reasons<'o>(BTreeMap<&'o str, usize>);
+pub(crate) struct Reasons<'o>(Vec<Group<'o>>);
+
+/// A text and the cells that have it.
+type Group<'o> = (&'o str, Vec<&'o Cell>);
 
 impl<'o> Reasons<'o> {
     pub(crate) fn of(cells: &'o [Cell]) -> Self {
-        let mut numbers = BTreeMap::new();
-        for reason in cells.iter().filter_map(|cell| cell.reason.as_deref()) {
-            let next = numbers.len() + 1;
-            numbers.entry(reason).or_insert(next);
-        }
-        Self(numbers)
+        Self(groups(cells, |cell| cell.reason.as_deref()))
     }
 
     /// `not possible (1)`, in place of a figure.
@@ -143,34 +141,62 @@ impl<'o> Reasons<'o> {
             CellState::Failed => "failed",
             CellState::NotPossible => "not possible",
         };
-        let number = cell.reason.as_deref().and_then(|reason| self.0.get(reason));
-        number.map_or(word.to_owned(), |number| format!("{word} ({number})"))
+        let reason = cell.reason.as_deref();
+        let number = self.0.iter().position(|(text, _)| Some(*text) == reason);
+        number.map_or(word.to_owned(), |at| format!("{word} ({})", at + 1))
     }
 
-    /// Each reason once, with its cells.
+    /// Each reason once, with its cells; then what is to be known of others.
     pub(crate) fn block(&self, layout: &Layout<'o>, cells: &'o [Cell]) -> Option<Block> {
-        let mut whose: Vec<(&str, Vec<&Cell>)> = vec![("", Vec::new()); self.0.len()];
-        for cell in cells {
-            let reason = cell.reason.as_deref();
-            let known = reason.and_then(|reason| Some((reason, self.0.get(reason)? - 1)));
-            if let Some((reason, at)) = known {
-                whose[at].0 = reason;
-                whose[at].1.push(cell);
-            }
-        }
-        let line = |(at, (reason, cells)): (usize, &(&str, Vec<&Cell>))| {
+        let line = |(at, (reason, cells)): (usize, &Group<'_>)| {
             let failed = cells.iter().any(|cell| cell.state == CellState::Failed);
-            let named = cells.iter().take(MOST_NAMED);
-            let named: Vec<String> = named.map(|cell| cell_name(layout.matrix, cell)).collect();
-            let more = more(cells.len(), named.len(), "cells");
-            let text = format!("({}) {reason}: {}{more}", at + 1, named.join(", "));
+            let text = format!("({}) {reason}: {}", at + 1, named(layout, cells));
             Line::new(2, text).tone(if failed { Tone::Bad } else { Tone::Plain })
         };
-        let shown = whose.iter().enumerate().take(MOST_REASONS).map(line);
-        let rest = more(whose.len(), MOST_REASONS, "reasons");
+        let reasons = self.0.iter().enumerate().take(MOST_REASONS).map(line);
+        let notes = groups(cells, |cell| cell.note.as_deref());
+        let note = |(note, cells): &Group<'_>| {
+            Line::new(2, format!("note: {note}: {}", named(layout, cells)))
+        };
+        let notes = notes.iter().take(MOST_REASONS).map(note);
+        let rest = more(self.0.len(), MOST_REASONS, "reasons");
         let rest = (!rest.is_empty()).then(|| Line::new(2, rest.trim_start().to_owned()));
-        Block::lines("without figures", shown.chain(rest))
+        let lines: Vec<Line> = reasons.chain(rest).chain(notes).collect();
+        Block::lines("", lines.into_iter().chain(not_counted(cells, layout)))
     }
+}
+
+/// The distinct texts of some cells, in the order of the cells.
+fn groups<'o>(cells: &'o [Cell], text: impl Fn(&'o Cell) -> Option<&'o str>) -> Vec<Group<'o>> {
+    let mut groups: Vec<Group<'o>> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for cell in cells {
+        let Some(text) = text(cell) else { continue };
+        let at = *places.entry(text).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some((_, cells)) => cells.push(cell),
+            None => groups.push((text, vec![cell])),
+        }
+    }
+    groups
+}
+
+fn named(layout: &Layout<'_>, cells: &[&Cell]) -> String {
+    let shown = cells.iter().take(MOST_NAMED);
+    let names: Vec<String> = shown.map(|cell| cell_name(layout.matrix, cell)).collect();
+    names.join(", ") + &more(cells.len(), names.len(), "cells")
+}
+
+/// Runs that were repeated or left out.
+fn not_counted(cells: &[Cell], layout: &Layout<'_>) -> Vec<Line> {
+    let all = || cells.iter().flat_map(|cell| cell.excluded.iter().map(move |one| (cell, one)));
+    let line = |(cell, one): (&Cell, &Excluded)| {
+        let named = cell_name(layout.matrix, cell);
+        Line::new(2, format!("not counted: {named}: {}: {}", one.run, one.reason))
+    };
+    let rest = more(all().count(), MOST_NAMED, "runs do not count");
+    let rest = (!rest.is_empty()).then(|| Line::new(2, rest.trim_start().to_owned()));
+    all().take(MOST_NAMED).map(line).chain(rest).collect()
 }
 
 /// ` and 3 more cells (--json)`; nothing where all are shown.

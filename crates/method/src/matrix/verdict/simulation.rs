@@ -62,7 +62,7 @@ impl Kind {
             name: "cell",
             sides: [before, after],
         });
-        compare(&pairs.collect::<Vec<_>>(), 0.02)
+        compare(&pairs.collect::<Vec<_>>(), 0.02, 1)
     }
 }
 

@@ -31,7 +31,7 @@ fn verdicts(higher_is_better: bool, cells: &[Runs<'_>]) -> Vec<(Judgement, Optio
             sides: [before, after],
         })
         .collect();
-    let all = compare(&pairs, 0.02);
+    let all = compare(&pairs, 0.02, 1);
     let cells = all.iter().filter(|one| one.cell.is_some());
     cells.map(|one| (one.verdict, one.needed)).collect()
 }
@@ -96,16 +96,16 @@ fn the_first_entry_is_over_all_cells() {
         name: "cell",
         sides: [&before, &after],
     };
-    let all = compare(&[pair(1), pair(2)], 0.02);
+    let all = compare(&[pair(1), pair(2)], 0.02, 1);
     assert_eq!(all.len(), 3);
     assert_eq!((all[0].cell, all[0].name.as_str()), (None, ALL_CELLS));
     assert!((all[0].ratio.unwrap() - 1.1).abs() < 1e-3);
     assert_eq!(
-        compare(&[pair(1)], 0.02).len(),
+        compare(&[pair(1)], 0.02, 1).len(),
         1,
         "of one cell it is the cell"
     );
-    assert!(compare(&[], 0.02).is_empty());
+    assert!(compare(&[], 0.02, 1).is_empty());
 }
 
 #[test]

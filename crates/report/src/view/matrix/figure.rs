@@ -120,6 +120,7 @@ const TITLES: &[(&str, &str, &str)] = &[
     ("packets_per_second", "packet rate", "at the receiver"),
     ("loss_ratio", "loss", "of the sent packets"),
     ("retransmits", "retransmits", "segments, of the sender"),
-    ("cpu_local", "CPU local", "of one processor, whole host"),
-    ("cpu_remote", "CPU remote", "of one processor, whole host"),
+    ("cpu_local", "CPU local", "of all processors of the local host"),
+    ("cpu_remote", "CPU remote", "of all processors of the remote host"),
+    ("cpu_machine", "CPU", "of all processors of the machine that both ends share"),
 ];
