@@ -124,14 +124,19 @@ pub(super) fn every_cell(output: &Output, layout: &Layout<'_>) -> Option<Block> 
 }
 
 /// The reasons why cells have no figure, numbered in the order of the cells.
-pub(crate) struct Reasons<'o>(Vec<Group<'o>>);
+pub(crate) struct Reasons<'o> {
+    groups: Vec<Group<'o>>,
+    /// By their texts, from 0.
+    places: BTreeMap<&'o str, usize>,
+}
 
 /// A text and the cells that have it.
 type Group<'o> = (&'o str, Vec<&'o Cell>);
 
 impl<'o> Reasons<'o> {
     pub(crate) fn of(cells: &'o [Cell]) -> Self {
-        Self(groups(cells, |cell| cell.reason.as_deref()))
+        let (groups, places) = groups(cells, |cell| cell.reason.as_deref());
+        Self { groups, places }
     }
 
     /// `not possible (1)`, in place of a figure.
@@ -142,8 +147,8 @@ impl<'o> Reasons<'o> {
             CellState::NotPossible => "not possible",
         };
         let reason = cell.reason.as_deref();
-        let number = self.0.iter().position(|(text, _)| Some(*text) == reason);
-        number.map_or(word.to_owned(), |at| format!("{word} ({})", at + 1))
+        let place = reason.and_then(|reason| self.places.get(reason));
+        place.map_or(word.to_owned(), |at| format!("{word} ({})", at + 1))
     }
 
     /// Each reason once, with its cells; then what is to be known of others.
@@ -153,21 +158,24 @@ impl<'o> Reasons<'o> {
             let text = format!("({}) {reason}: {}", at + 1, named(layout, cells));
             Line::new(2, text).tone(if failed { Tone::Bad } else { Tone::Plain })
         };
-        let reasons = self.0.iter().enumerate().take(MOST_REASONS).map(line);
-        let notes = groups(cells, |cell| cell.note.as_deref());
+        let reasons = self.groups.iter().enumerate().take(MOST_REASONS).map(line);
+        let (notes, _) = groups(cells, |cell| cell.note.as_deref());
         let note = |(note, cells): &Group<'_>| {
             Line::new(2, format!("note: {note}: {}", named(layout, cells)))
         };
         let notes = notes.iter().take(MOST_REASONS).map(note);
-        let rest = more(self.0.len(), MOST_REASONS, "reasons");
+        let rest = more(self.groups.len(), MOST_REASONS, "reasons");
         let rest = (!rest.is_empty()).then(|| Line::new(2, rest.trim_start().to_owned()));
         let lines: Vec<Line> = reasons.chain(rest).chain(notes).collect();
         Block::lines("", lines.into_iter().chain(not_counted(cells, layout)))
     }
 }
 
-/// The distinct texts of some cells, in the order of the cells.
-fn groups<'o>(cells: &'o [Cell], text: impl Fn(&'o Cell) -> Option<&'o str>) -> Vec<Group<'o>> {
+/// The distinct texts of some cells, in the order of the cells, and their places.
+fn groups<'o>(
+    cells: &'o [Cell],
+    text: impl Fn(&'o Cell) -> Option<&'o str>,
+) -> (Vec<Group<'o>>, BTreeMap<&'o str, usize>) {
     let mut groups: Vec<Group<'o>> = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for cell in cells {
@@ -178,7 +186,7 @@ fn groups<'o>(cells: &'o [Cell], text: impl Fn(&'o Cell) -> Option<&'o str>) -> 
             None => groups.push((text, vec![cell])),
         }
     }
-    groups
+    (groups, places)
 }
 
 fn named(layout: &Layout<'_>, cells: &[&Cell]) -> String {
