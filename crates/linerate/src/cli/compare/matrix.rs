@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two matrices of the same axes, cell by cell.
 
+mod axis;
+
 use linerate_method::matrix::verdict::{self, Pair};
 use linerate_model::failure::{Failure, Kind};
 use linerate_model::output::{
@@ -16,10 +18,21 @@ use crate::cli::report::{both, subjects};
 /// The document of two stored matrices, and why it proves nothing.
 pub(super) fn read(args: &CompareArgs) -> Result<(Output, Option<Failure>), Failure> {
     let (subjects, _) = subjects::read(&args.matrices, &[])?;
-    let [before, after] = subjects.as_slice() else {
-        return Err(Failure::usage("compare matrices", "two are needed"));
+    let output = match (subjects.as_slice(), &args.axis) {
+        ([before, after], None) => compared([before, after], &args.metric, args.margin)?,
+        ([subject], Some(axis)) => {
+            let ([before, after], moved) = axis::split(subject, axis)?;
+            let mut output = compared([&before, &after], &args.metric, args.margin)?;
+            let first = output.comparison.iter_mut().take(1);
+            first.for_each(|one| one.environment_diff.insert(0, moved.clone()));
+            output
+        }
+        _ => {
+            let why = "two matrices, or two values of an axis of one, are needed";
+            return Err(Failure::usage("compare matrices", why)
+                .hint("linerate compare A B; or linerate compare --axis NAME MATRIX"));
+        }
     };
-    let output = compared([before, after], &args.metric, args.margin)?;
     let failure = too_few(&output.comparison, args.fail_if.is_some());
     Ok((output, failure))
 }
