@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One figure of all cells as a grid: medians with their intervals, or with the range of fewer than six runs.
 
-use linerate_model::output::{Cell, CellFigure, Output};
+use linerate_model::output::{Cell, CellFigure, CellState, Output};
 
 use super::{Layout, Reasons, Scale, cell_name, more};
 use crate::view::{Block, Line, Tone};
@@ -15,6 +15,9 @@ pub(super) fn blocks(output: &Output, layout: &Layout<'_>) -> Vec<Block> {
         let scale = Scale::of(cells, name);
         let usual = usual_runs(cells, name);
         let text = |cell: &Cell| match known(cell, name) {
+            Some(figure) if cell.state == CellState::Failed => {
+                format!("{} {}", text(figure, &scale, usual), reasons.text(cell))
+            }
             Some(figure) => text(figure, &scale, usual),
             None => reasons.text(cell),
         };
