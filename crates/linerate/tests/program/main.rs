@@ -36,6 +36,8 @@ mod interop_iperf2;
 #[cfg(test)]
 mod interop_iperf3;
 #[cfg(test)]
+mod matrices;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod moved;
