@@ -123,6 +123,8 @@ pub(crate) struct Column {
     pub cells: Vec<String>,
     /// Shown however narrow the terminal is.
     pub needed: bool,
+    /// The meaning of cells, in addition to their words; further cells are plain.
+    pub tones: Vec<Tone>,
 }
 
 /// The alignment of a cell.
@@ -298,6 +300,7 @@ impl Column {
             align: Align::Left,
             cells: cells.collect(),
             needed: false,
+            tones: Vec::new(),
         }
     }
 
@@ -313,6 +316,7 @@ impl Column {
             align: Align::Right,
             cells: column.cells,
             needed: false,
+            tones: Vec::new(),
         }
     }
 
@@ -324,6 +328,7 @@ impl Column {
             align: Align::Right,
             cells: format::align(&cells),
             needed: false,
+            tones: Vec::new(),
         }
     }
 

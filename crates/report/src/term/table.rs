@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A table of fixed width. Needed columns that do not fit are in further parts below; others are left out, and named.
 
-use super::{Style, push_line, wrap};
+use super::{Style, push_line, toned, wrap};
 use crate::view::{Align, Column, Table, Tone};
 
 pub(super) fn render(text: &mut String, table: &Table, style: &Style) {
@@ -47,12 +47,12 @@ fn render_part(text: &mut String, table: &Table, widths: &[usize], part: &[usize
         );
     }
     for row in 0..table.rows() {
-        push_line(
-            text,
-            &line(&|column| column.cells[row].clone()),
-            table.tone(row),
-            style,
-        );
+        let cells = columns().map(|(column, width)| {
+            let tone = column.tones.get(row).copied().unwrap_or_default();
+            toned(&padded(&column.cells[row], width, column.align), tone, style)
+        });
+        let cells = cells.collect::<Vec<_>>().join(GAP);
+        push_line(text, &(INDENT.to_owned() + &cells), table.tone(row), style);
     }
 }
 

@@ -9,7 +9,7 @@ use linerate_model::output::{Cell, Comparison, Judgement, Output};
 use super::figure::titles;
 use super::{Layout, Reasons};
 use crate::view::comparison::{self, tone};
-use crate::view::{Block, Line, Table};
+use crate::view::{Block, Line, Table, Tone};
 
 /// How many cells are better, worse, equivalent, undecided, and all cells together: of the figures that decide, then of
 /// the others.
@@ -113,8 +113,8 @@ pub(super) fn blocks(output: &Output, layout: &Layout<'_>, all: bool) -> Vec<Blo
         let cells: BTreeMap<u32, &Comparison> =
             of().filter_map(|one| Some((one.cell?, one))).gather();
         let text = |cell: &Cell| match cells.get(&cell.id) {
-            Some(one) => verdict(one),
-            None => reasons.text(cell),
+            Some(one) => (verdict(one), tone(one.verdict)),
+            None => (reasons.text(cell), Tone::Plain),
         };
         let heading = format!("{}: B against A", titles(metric).0);
         blocks.push(Block::Table(layout.table(heading, "not compared", &text)));

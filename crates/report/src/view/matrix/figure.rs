@@ -16,10 +16,12 @@ pub(super) fn blocks(output: &Output, layout: &Layout<'_>) -> Vec<Block> {
         let usual = usual_runs(cells, name);
         let text = |cell: &Cell| match known(cell, name) {
             Some(figure) if cell.state == CellState::Failed => {
-                format!("{} {}", text(figure, &scale, usual), reasons.text(cell))
+                let text = format!("{} {}", text(figure, &scale, usual), reasons.text(cell));
+                (text, Tone::Bad)
             }
-            Some(figure) => text(figure, &scale, usual),
-            None => reasons.text(cell),
+            Some(figure) => (text(figure, &scale, usual), Tone::Plain),
+            None if cell.state == CellState::Failed => (reasons.text(cell), Tone::Bad),
+            None => (reasons.text(cell), Tone::Plain),
         };
         let heading = heading(name, &scale, usual);
         blocks.push(Block::Table(layout.table(heading, "not measured", &text)));

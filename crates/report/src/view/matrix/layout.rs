@@ -3,7 +3,7 @@
 
 use linerate_model::output::{Axis, Cell, Matrix, Output};
 
-use crate::view::{Align, Column, Table};
+use crate::view::{Align, Column, Table, Tone};
 
 /// The rows and columns of the grids of a matrix.
 pub(crate) struct Layout<'o> {
@@ -79,12 +79,12 @@ impl<'o> Layout<'o> {
         self.rows.iter().map(|axis| axis.name.as_str()).collect()
     }
 
-    /// A grid whose cells have these texts.
+    /// A grid whose cells have these texts and meanings.
     pub(crate) fn table(
         &self,
         heading: String,
         empty: &str,
-        text: &dyn Fn(&'o Cell) -> String,
+        text: &dyn Fn(&'o Cell) -> (String, Tone),
     ) -> Table {
         let (grid, rows) = (self.grid(), self.row_values());
         let key = |(at, axis): (usize, &&str)| {
@@ -94,12 +94,17 @@ impl<'o> Layout<'o> {
         let mut columns: Vec<Column> = self.row_axes().iter().enumerate().map(key).collect();
         let keys = columns.len();
         columns.extend(self.column_names().iter().enumerate().map(|(at, name)| {
-            let cell = |row: &Vec<Option<&'o Cell>>| row[at].map_or(empty.to_owned(), text);
+            let cell = |row: &Vec<Option<&'o Cell>>| match row[at] {
+                Some(cell) => text(cell),
+                None => (empty.to_owned(), Tone::Plain),
+            };
+            let (texts, tones): (Vec<String>, Vec<Tone>) = grid.iter().map(cell).unzip();
             let name = if name.is_empty() { "all" } else { name };
             Column {
                 align: Align::Left,
                 needed: true,
-                ..Column::words(name, grid.iter().map(cell))
+                tones,
+                ..Column::words(name, texts.into_iter())
             }
         }));
         Table {
