@@ -19,6 +19,7 @@ mod iperf2;
 pub mod lab;
 mod live;
 mod man;
+mod matrix;
 mod plan;
 mod progress;
 mod regs;
@@ -148,6 +149,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Report(args) => report::run(args),
         Command::Ab(args) => ab::run(args, options),
         Command::Compare(args) => compare::run(args),
+        Command::Matrix(args) => matrix::run(args, options),
         Command::Tune(args) => tune::run(args, options),
         Command::Lab(args) => return in_lab(args),
         Command::Regs(args) => regs::run(args),

@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use linerate_model::cell_run::CellRun;
 use linerate_model::failure::without_code;
 use linerate_model::output::{Output, Phase, Trial};
 use linerate_model::round_trips::{self, RoundTrips};
@@ -31,6 +32,8 @@ pub(crate) enum Destination {
     Directory(PathBuf),
     /// Nowhere, for this reason.
     Nowhere(String),
+    /// The directory of a run that goes on.
+    Again(PathBuf),
     /// A new directory under this one.
     Runs(PathBuf),
 }
@@ -145,6 +148,14 @@ impl Store {
         run.started = beginning.started.to_string();
         run.clock_trusted = beginning.started.trusted();
         run.plan.clone_from(&beginning.plan);
+        if let Destination::Again(directory) = place
+            && let Ok(begun) = history::record(directory)
+        {
+            run.started = begun.started;
+            run.clock_trusted = begun.clock_trusted;
+            run.command = begun.command;
+            run.plan = begun.plan;
+        }
         let mut store = Self {
             location: not_stored(String::new(), None),
             run,
@@ -190,6 +201,16 @@ impl Store {
         let line = serde_json::to_string(trial).map_err(io::Error::from);
         self.attempt(TRIALS, |_, path| {
             append(path)?.write_all(format!("{}\n", line?).as_bytes())
+        });
+    }
+
+    /// Appends a line to `runs.ndjson`, at once. It begins a line: a crash may have left a part of one.
+    pub(crate) fn cell_run(&mut self, run: &CellRun) {
+        let line = serde_json::to_string(run).map_err(io::Error::from);
+        self.attempt(RUNS, |_, path| {
+            let mut file = append(path)?;
+            file.write_all(format!("\n{}\n", line?).as_bytes())?;
+            file.sync_data()
         });
     }
 
@@ -300,6 +321,14 @@ pub(crate) fn trials(directory: &Path) -> io::Result<Vec<Trial>> {
     lines(directory, TRIALS)
 }
 
+/// The runs of a matrix's cells, in their order; none where there is no such file. A damaged line costs a run.
+///
+/// # Errors
+/// As [`content`].
+pub(crate) fn cell_runs(directory: &Path) -> io::Result<Vec<CellRun>> {
+    lines(directory, RUNS)
+}
+
 /// The entries of a file, one a line, without those that cannot be read.
 fn lines<T: DeserializeOwned>(directory: &Path, name: &str) -> io::Result<Vec<T>> {
     let bytes = content(directory, name)?;
@@ -334,6 +363,7 @@ fn content(directory: &Path, name: &str) -> io::Result<Vec<u8>> {
 fn make_directory(place: &Destination, beginning: &Beginning<'_>) -> Result<PathBuf, String> {
     let wanted = match place {
         Destination::Directory(directory) => directory.clone(),
+        Destination::Again(directory) => return Ok(directory.clone()),
         Destination::Nowhere(why) => return Err(why.clone()),
         Destination::Runs(runs) => runs.join(directory_name(beginning)),
     };
@@ -420,6 +450,7 @@ const SAMPLES: &str = "samples.jsonl";
 const LATENCY: &str = "latency.hlog";
 const OVER_TIME: &str = "latency.csv";
 const TRIALS: &str = "trials.ndjson";
+const RUNS: &str = "runs.ndjson";
 const LATENCY_HEADER: &str =
     "# linerate.latency/1: phase, upper bound of the round-trip time in ns, count\n";
 const OVER_TIME_HEADER: &str = "phase,t_ns,rtt_ns\n";

@@ -4,7 +4,7 @@
 //! In: times, sequence numbers, results of trials and random seeds, as arguments. Out: what to send and when
 //! ([`pacing`], [`knee`], [`search`]), accounts of what arrived ([`sequence`], [`flow_account`], [`spacing`]),
 //! benchmarks of a device under test ([`back_to_back`], [`latency`], [`recovery`], [`reset`]), and verdicts on the
-//! difference of two configurations ([`experiment`], [`campaign`], [`stats`]). There is no clock, socket, file or thread; code
+//! difference of two configurations ([`experiment`], [`campaign`], [`stats`]), and grids of measurements ([`matrix`]). There is no clock, socket, file or thread; code
 //! that runs once per packet neither allocates nor panics.
 //!
 //! ```

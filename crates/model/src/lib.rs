@@ -15,6 +15,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod cell_run;
 pub mod compat;
 pub mod counters;
 pub mod credible;

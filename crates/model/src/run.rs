@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::{
     Benchmarks, ErrorReport, Experiment, Forward, ForwardResult, Host, Knee, LabWire, Latency,
-    Moved, Output, SettingChange, Test, Tool, Tuning,
+    Matrix, Moved, Output, SettingChange, Test, Tool, Tuning,
 };
 use crate::setting::Setting;
 
@@ -60,6 +60,8 @@ pub struct Run {
     pub benchmarks: Benchmarks,
     /// The runs of two configurations (`ab`).
     pub experiment: Option<Experiment>,
+    /// What was asked of a matrix (`matrix`); its runs are the lines of `runs.ndjson`.
+    pub matrix: Option<Matrix>,
     /// What `tune` changed.
     pub changes: Vec<SettingChange>,
     /// What `tune` tried, and what it decided and did.
@@ -109,6 +111,7 @@ impl Run {
         self.results.clone_from(&output.results);
         self.benchmarks.clone_from(&output.benchmarks);
         self.experiment.clone_from(&output.experiment);
+        self.matrix.clone_from(&output.matrix);
         self.changes.clone_from(&output.changes);
         self.tuning.clone_from(&output.tuning);
         self.error.clone_from(&output.error);
@@ -128,6 +131,7 @@ impl Run {
         mem::swap(&mut self.results, &mut output.results);
         mem::swap(&mut self.benchmarks, &mut output.benchmarks);
         mem::swap(&mut self.experiment, &mut output.experiment);
+        mem::swap(&mut self.matrix, &mut output.matrix);
         mem::swap(&mut self.changes, &mut output.changes);
         mem::swap(&mut self.tuning, &mut output.tuning);
         mem::swap(&mut self.error, &mut output.error);
@@ -152,6 +156,7 @@ impl Run {
             results: self.results.clone(),
             benchmarks: self.benchmarks.clone(),
             experiment: self.experiment.clone(),
+            matrix: self.matrix.clone(),
             changes: self.changes.clone(),
             tuning: self.tuning.clone(),
             error: self.error.clone(),

@@ -4,10 +4,10 @@
 pub(super) mod child;
 pub(super) mod inner;
 mod messages;
-mod pace;
+pub(super) mod pace;
 pub(super) mod question;
-mod steady;
-mod switch;
+pub(super) mod steady;
+pub(super) mod switch;
 pub(super) mod trial;
 pub(super) mod verdict;
 

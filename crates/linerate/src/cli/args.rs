@@ -12,6 +12,7 @@ mod history;
 mod inspect;
 mod lab;
 mod load;
+mod matrix;
 mod output;
 mod regs;
 mod report;
@@ -30,6 +31,7 @@ pub(super) use history::{HistoryArgs, HistoryFormat};
 pub(super) use inspect::InspectArgs;
 pub(super) use lab::{LabFlags, LabShape};
 pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
+pub(super) use matrix::MatrixArgs;
 pub(super) use output::{ColorChoice, DocumentFlags, OutputFlags};
 pub(super) use regs::RegsArgs;
 pub(super) use report::{ReportArgs, ReportFormat};
@@ -67,6 +69,7 @@ pub(super) enum Command {
     Report(ReportArgs),
     Ab(AbArgs),
     Compare(CompareArgs),
+    Matrix(MatrixArgs),
     Tune(TuneArgs),
     Lab(crate::cli::lab::LabArgs),
     Regs(RegsArgs),

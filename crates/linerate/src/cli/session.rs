@@ -21,10 +21,11 @@ use linerate_diagnose::rules;
 use linerate_linux::netns::NetNs;
 use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
+use linerate_model::cell_run::CellRun;
 use linerate_model::expect::Expect;
 use linerate_model::output::{
-    Benchmarks, ErrorReport, Experiment, ForwardResult, Host, LabWire, Output, Phase, Role, Test,
-    Trial,
+    Benchmarks, ErrorReport, Experiment, ForwardResult, Host, LabWire, Matrix, Output, Phase, Role,
+    Test, Trial,
 };
 use linerate_model::record::Record;
 use linerate_model::run::Run;
@@ -101,10 +102,11 @@ impl Session {
             plan,
             started,
         };
-        let store = Store::open(
-            &store::Destination::chosen(flags.output.as_deref()),
-            &beginning,
-        );
+        let place = match (&flags.output, target.resumes) {
+            (Some(directory), true) => store::Destination::Again(directory.clone()),
+            (directory, _) => store::Destination::chosen(directory.as_deref()),
+        };
+        let store = Store::open(&place, &beginning);
         let console = console(flags);
         let keys = watch_keys(terminal, &console, &interrupt);
         Self {
@@ -216,6 +218,17 @@ impl Session {
     pub(super) fn experiment(&mut self, record: &Experiment) {
         self.output.experiment = Some(record.clone());
         self.store.checkpoint(&mut self.output);
+    }
+
+    /// Takes in what is asked of a matrix, and how far it is.
+    pub(super) fn matrix(&mut self, matrix: &Matrix) {
+        self.output.matrix = Some(matrix.clone());
+        self.store.checkpoint(&mut self.output);
+    }
+
+    /// Takes in a run of a cell.
+    pub(super) fn cell_run(&mut self, run: &CellRun) {
+        self.store.cell_run(run);
     }
 
     /// Probes the latency of the path at rest. Against a stock server there is nothing to probe
@@ -330,7 +343,7 @@ impl Session {
         let judged: Vec<_> = self.expect.iter().map(judge).collect();
         self.output.expectations.extend(judged);
         // Each run of a comparison is explained on its own.
-        if !["ab", "tune"].contains(&self.output.kind.as_str()) {
+        if !["ab", "tune", "matrix"].contains(&self.output.kind.as_str()) {
             self.explain();
         }
         let exit = exit_of(&self.output, ended.as_ref().err());

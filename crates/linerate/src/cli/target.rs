@@ -35,6 +35,8 @@ pub(super) struct Target<'a> {
     pub(super) output: &'a OutputFlags,
     pub(super) progress: Progress,
     pub(super) options: BTreeMap<String, String>,
+    /// Whether the run in the directory of `output` goes on.
+    pub(super) resumes: bool,
 }
 
 impl<'a> Target<'a> {
@@ -54,6 +56,7 @@ impl<'a> Target<'a> {
             output,
             progress: Progress::Status,
             options,
+            resumes: false,
         }
     }
 

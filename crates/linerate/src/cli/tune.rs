@@ -3,23 +3,23 @@
 
 mod aim;
 mod campaign;
-mod candidate;
+pub(super) mod candidate;
 mod explore;
-mod far;
-mod find;
-mod hands;
+pub(super) mod far;
+pub(super) mod find;
+pub(super) mod hands;
 mod measurement;
 mod mechanism;
 mod permission;
-mod persist;
+pub(super) mod persist;
 mod reach;
 mod rolled_back;
 mod set;
-mod stage;
+pub(super) mod stage;
 mod status;
 mod texts;
 mod times;
-mod trial;
+pub(super) mod trial;
 
 use std::collections::BTreeMap;
 

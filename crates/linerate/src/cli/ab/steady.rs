@@ -3,6 +3,7 @@
 //! the same configuration, makes the block invalid: its runs were of different hosts. What a configuration itself sets is
 //! compared only with itself. Clocks and temperatures are measurements: they are reported, and decide nothing.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use linerate_diagnose::moved::{owner, running};
@@ -17,17 +18,22 @@ use crate::store;
 
 /// The settings with which the runs of each configuration begin.
 #[derive(Debug, Default)]
-pub(super) struct Steady {
-    first: [Option<Vec<Setting>>; 2],
+pub(in crate::cli) struct Steady {
+    first: BTreeMap<usize, Vec<Setting>>,
     /// How many changes were returned.
     returned: usize,
 }
 
 impl Steady {
-    /// Compares a run of configuration `arm` with itself and, as far as it is `stored`, with the first of that configuration;
+    /// Compares a run of configuration `arm`, a number, with itself and, as far as it is `stored`, with the first of that configuration;
     /// returns what changed. The run is not usable if it was a setting, and those that follow are compared among themselves:
     /// a change that stays must not end the comparison.
-    pub(super) fn judge(&mut self, arm: usize, ran: &mut Ran, stored: Option<&Path>) -> Vec<Moved> {
+    pub(in crate::cli) fn judge(
+        &mut self,
+        arm: usize,
+        ran: &mut Ran,
+        stored: Option<&Path>,
+    ) -> Vec<Moved> {
         let run = stored.and_then(|directory| store::read(directory).ok());
         let between = run
             .map(|(run, _)| self.between(arm, run))
@@ -35,7 +41,7 @@ impl Steady {
         let within = std::mem::take(&mut ran.output.moved);
         let reason = reason(&within, DURING).or_else(|| reason(&between, BETWEEN));
         if reason.is_some() {
-            self.first = [None, None];
+            self.first.clear();
         }
         ran.unusable = ran.unusable.take().or(reason);
         let room = MOVED_MOST.saturating_sub(self.returned);
@@ -46,18 +52,14 @@ impl Steady {
 
     /// What differs at the begin of a run from the first of the same configuration.
     fn between(&mut self, arm: usize, run: Run) -> Vec<Moved> {
-        let Some(first) = self.first.get_mut(arm) else {
-            return Vec::new();
-        };
-        let mut moved = match first {
-            Some(first) => state::difference(first, &run.settings),
-            None => Vec::new(),
-        };
+        let first = self.first.get(&arm);
+        let moved = first.map(|first| state::difference(first, &run.settings));
+        let mut moved = moved.unwrap_or_default();
         moved.retain(|one| one.kind == MovedKind::Setting);
         for one in &mut moved {
             one.owner = owner(one, &running(&run, one.host));
         }
-        first.get_or_insert(run.settings);
+        self.first.entry(arm).or_insert(run.settings);
         moved
     }
 }

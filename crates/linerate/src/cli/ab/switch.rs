@@ -77,7 +77,7 @@ impl<'a> Switch<'a> {
             return Ok(());
         }
         if tune::is_left_open() {
-            console.say("an earlier run left a configuration that is not restored: see `linerate tune status`");
+            console.say(LEFT_OPEN);
         }
         self.recorded = match self.begun() {
             Ok(recorded) => recorded,
@@ -105,18 +105,8 @@ impl<'a> Switch<'a> {
                 ),
                 Taken::Unavailable(error) => failed(&error),
             })?;
-        let host = Host::here().map_err(|why| failed(&why))?;
-        let intended = Phase::Intended {
-            key: host.key("ab"),
-            old: String::new(),
-            new: self.b.to_owned(),
-            undo: Undo::Command {
-                line: self.restore.unwrap_or(self.a).to_owned(),
-            },
-            because: "linerate ab".to_owned(),
-            owner: Owner::this(),
-        };
-        let number = journal.begin(intended).map_err(|why| failed(&why))?;
+        let restore = self.restore.unwrap_or(self.a);
+        let number = intend(&mut journal, "ab", self.b, restore).map_err(Unrecorded::Why)?;
         Ok(Recorded::As {
             journal,
             number,
@@ -186,12 +176,36 @@ impl Setup for Switch<'_> {
     }
 }
 
-pub(super) fn interrupted() -> Failure {
+pub(in crate::cli) fn interrupted() -> Failure {
     Failure::interrupted("finish the comparison")
 }
 
+/// Records how `restore` undoes what a command is about to set, which the command `who` runs; the number of the change.
+///
+/// # Errors
+/// It is not on the disk.
+pub(in crate::cli) fn intend(
+    journal: &mut Journal,
+    who: &str,
+    new: &str,
+    restore: &str,
+) -> Result<u64, String> {
+    let host = Host::here().map_err(|why| why.to_string())?;
+    let intended = Phase::Intended {
+        key: host.key(who),
+        old: String::new(),
+        new: new.to_owned(),
+        undo: Undo::Command {
+            line: restore.to_owned(),
+        },
+        because: format!("linerate {who}"),
+        owner: Owner::this(),
+    };
+    journal.begin(intended).map_err(|why| why.to_string())
+}
+
 /// Runs a command by the shell. Of one that takes long it is said so, and `how` it can be ended.
-fn shell(
+pub(in crate::cli) fn shell(
     what: &str,
     line: &str,
     interrupt: &Interrupt,
@@ -235,7 +249,9 @@ fn first_line(said: &[u8]) -> Option<String> {
     lines.find(|line| !line.is_empty())
 }
 
+pub(in crate::cli) const LEFT_OPEN: &str =
+    "an earlier run left a configuration that is not restored: see `linerate tune status`";
 /// After this time the user is informed what is awaited.
 const LONG: Duration = Duration::from_secs(30);
 /// What is given up leaves the host as it was set up last.
-const HOW: &str = "; press Ctrl-C twice to give up";
+pub(in crate::cli) const HOW: &str = "; press Ctrl-C twice to give up";

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use linerate_diagnose::explain::explain;
 use linerate_diagnose::limit::line_rate;
 use linerate_diagnose::rules::Rule;
+use linerate_method::matrix;
 use linerate_model::expect::Expect;
 use linerate_model::output::{self, Output};
 use linerate_model::record::Record;
@@ -58,14 +59,17 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
         verdict::complete(record, name);
     }
     output.trials = store::trials(name).map_err(wrong)?;
+    if let Some(matrix) = &mut output.matrix {
+        output.cells = matrix::cells(matrix, &store::cell_runs(name).map_err(wrong)?);
+    }
     output.run_dir = Some(name.display().to_string());
     output.expectations = expectations(&run, &output);
     let fail_if = run.plan.get("fail_if").and_then(|text| fail_if(text).ok());
     verdict::conclude(&mut output, fail_if);
     let (processors, interrupts) = (series::processors(&samples), series::interrupts(&samples));
     let record = Record::of_run(run, samples).with_trials(&output.trials);
-    // Each run of an experiment is explained on its own.
-    if output.experiment.is_none() {
+    // Each run of an experiment, or of a matrix, is explained on its own.
+    if output.experiment.is_none() && output.matrix.is_none() {
         output.knees.clear();
         explain(&record, rules).add_to(&mut output, false);
     }

@@ -6,17 +6,17 @@ use linerate_model::output::{ByHand, Finding, Limit, Output, Role};
 
 /// A change that can be tried: one command line.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Proposal {
+pub(in crate::cli) struct Proposal {
     /// Whose settings it changes.
-    pub(super) host: Role,
+    pub(in crate::cli) host: Role,
     /// The finding that proposes it.
-    pub(super) finding: Finding,
+    pub(in crate::cli) finding: Finding,
     /// What a person would type.
-    pub(super) line: String,
+    pub(in crate::cli) line: String,
     /// What that sets, all of it or nothing.
-    pub(super) wanted: Vec<Wanted>,
+    pub(in crate::cli) wanted: Vec<Wanted>,
     /// `live` or `blip`, and what else it does.
-    pub(super) risk: String,
+    pub(in crate::cli) risk: String,
 }
 
 /// What the findings of a check come to.

@@ -19,9 +19,9 @@ use crate::cli::args::FarFlags;
 use crate::cli::session::Session;
 
 /// The hosts, and which of their interfaces carry the management session.
-pub(super) struct Reached<'h> {
+pub(in crate::cli) struct Reached<'h> {
     /// Whose settings can be changed.
-    pub(super) hands: Hands<'h>,
+    pub(in crate::cli) hands: Hands<'h>,
     /// Why an interface carries it.
     management: BTreeMap<(Role, String), String>,
     /// What the hosts call themselves.
@@ -44,7 +44,7 @@ impl<'h> Reached<'h> {
     }
 
     /// Both hosts of a lab: what is cut there ends with the lab.
-    pub(super) fn in_lab(hands: Hands<'h>) -> Self {
+    pub(in crate::cli) fn in_lab(hands: Hands<'h>) -> Self {
         Self {
             hands,
             management: BTreeMap::new(),
@@ -61,7 +61,7 @@ impl<'h> Reached<'h> {
     ///
     /// # Errors
     /// There is no place for a journal; the other host is not reached.
-    pub(super) fn open(
+    pub(in crate::cli) fn open(
         flags: &FarFlags,
         session: &mut Session,
         host: &str,
@@ -108,13 +108,17 @@ impl<'h> Reached<'h> {
     pub(super) fn withhold(&self, found: &mut Proposals, flags: &FarFlags) {
         let all = std::mem::take(&mut found.all);
         for proposal in all {
-            let out_of_reach = self.out_of_reach(&proposal, flags);
-            let cuts = || self.cuts(&proposal).filter(|_| !flags.allow_management);
-            match out_of_reach.or_else(cuts) {
+            match self.refusal(&proposal, flags) {
                 Some(why) => found.leave(&proposal.finding, &why),
                 None => found.all.push(proposal),
             }
         }
+    }
+
+    /// Why something is not to be changed.
+    pub(in crate::cli) fn refusal(&self, proposal: &Proposal, flags: &FarFlags) -> Option<String> {
+        let cuts = || self.cuts(proposal).filter(|_| !flags.allow_management);
+        self.out_of_reach(proposal, flags).or_else(cuts)
     }
 
     /// A dry run with `--remote` shows what would be tried there, and does not go there.

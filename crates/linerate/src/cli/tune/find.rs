@@ -16,7 +16,7 @@ use crate::cli::session::Session;
 ///
 /// # Errors
 /// It gave no result, there was an alarm, or the user interrupted.
-pub(super) fn measured(
+pub(in crate::cli) fn measured(
     session: &mut Session,
     words: &[String],
     name: &str,

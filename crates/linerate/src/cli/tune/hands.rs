@@ -18,7 +18,7 @@ use crate::cli::session::Session;
 ///
 /// # Errors
 /// The lab has no network namespaces.
-pub(super) fn of_lab<'h>(session: &Session) -> Result<Hands<'h>, Failure> {
+pub(in crate::cli) fn of_lab<'h>(session: &Session) -> Result<Hands<'h>, Failure> {
     let Some(peer) = &session.lab_peer else {
         return Err(no_namespaces());
     };
@@ -55,7 +55,8 @@ fn boxed<'h>(hand: impl Hand + Send + 'h) -> Box<dyn Hand + Send + 'h> {
 
 fn no_namespaces() -> Failure {
     let why = "this machine grants no network namespaces, so the lab's settings would be its own";
-    Failure::measuring("tune in a lab", why).hint("as root, or: sysctl user.max_user_namespaces")
+    Failure::measuring("change settings in a lab", why)
+        .hint("as root, or: sysctl user.max_user_namespaces")
 }
 
 /// A host of the lab: only what its network namespace owns can be changed.

@@ -183,7 +183,7 @@ fn unique(commands: Vec<String>) -> Vec<String> {
 ///
 /// # Errors
 /// Another one does.
-pub(super) fn alone(who: &str, what: &str) -> Result<Exclusive, Failure> {
+pub(in crate::cli) fn alone(who: &str, what: &str) -> Result<Exclusive, Failure> {
     let taken = |taken: Taken| Failure::measuring(what, taken).hint("wait until it has ended");
     journal()?.exclusive(who).map_err(taken)
 }

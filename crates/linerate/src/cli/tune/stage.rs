@@ -11,7 +11,7 @@ use linerate_model::output::{Host, Role};
 use super::candidate::Proposal;
 
 /// The hosts whose settings can be changed.
-pub(super) type Hands<'h> = BTreeMap<Role, Box<dyn Hand + Send + 'h>>;
+pub(in crate::cli) type Hands<'h> = BTreeMap<Role, Box<dyn Hand + Send + 'h>>;
 
 /// One setting of a candidate, in force.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl Applied {
 
 /// Why a candidate is not in force.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(in crate::cli) enum Trouble {
     /// The host does not take it; nothing of it is in force.
     Impossible(String),
     /// The host is no longer as it was meant to be: the campaign ends.
@@ -64,7 +64,7 @@ impl From<io::Error> for Trouble {
 }
 
 /// What is in force of all candidates.
-pub(super) struct Stage<'h> {
+pub(in crate::cli) struct Stage<'h> {
     hands: Hands<'h>,
     candidates: Vec<Proposal>,
     pile: Vec<(usize, Vec<Applied>)>,
@@ -74,10 +74,12 @@ pub(super) struct Stage<'h> {
     looked: Instant,
     rolled_back: Option<RolledBack>,
     unmeasured: Option<String>,
+    /// Whether a candidate that changes nothing is one.
+    takes_idle: bool,
 }
 
 impl<'h> Stage<'h> {
-    pub(super) fn new(hands: Hands<'h>, candidates: Vec<Proposal>) -> Self {
+    pub(in crate::cli) fn new(hands: Hands<'h>, candidates: Vec<Proposal>) -> Self {
         Self {
             hands,
             candidates,
@@ -86,14 +88,21 @@ impl<'h> Stage<'h> {
             looked: Instant::now(),
             rolled_back: None,
             unmeasured: None,
+            takes_idle: false,
         }
+    }
+
+    /// Also takes candidates whose values are in force already: a grid has what is there as a value, too.
+    pub(in crate::cli) const fn with_idle(mut self) -> Self {
+        self.takes_idle = true;
+        self
     }
 
     /// Brings exactly these candidates in force, in the order of their numbers.
     ///
     /// # Errors
     /// One is not possible, the host is lost, or what was in force harmed it.
-    pub(super) fn bring(&mut self, set: &[usize]) -> Result<(), Trouble> {
+    pub(in crate::cli) fn bring(&mut self, set: &[usize]) -> Result<(), Trouble> {
         if let Some(why) = self.look() {
             return Err(Trouble::Harmful(why));
         }
@@ -110,7 +119,7 @@ impl<'h> Stage<'h> {
     }
 
     /// Why all that was in force is undone at once. Asked again and again, it looks once per second.
-    pub(super) fn alarm(&mut self) -> Option<String> {
+    pub(in crate::cli) fn alarm(&mut self) -> Option<String> {
         match self.looked.elapsed() < LOOK {
             true => None,
             false => self.look(),
@@ -186,7 +195,7 @@ impl<'h> Stage<'h> {
     ///
     /// # Errors
     /// A host is no longer reached.
-    pub(super) fn watch(&mut self, hosts: &[Host]) -> Result<(), Trouble> {
+    pub(in crate::cli) fn watch(&mut self, hosts: &[Host]) -> Result<(), Trouble> {
         for (role, hand) in &mut self.hands {
             let carrying = hosts.iter().filter(|host| host.role == *role);
             let carrying = carrying.flat_map(|host| host.interfaces.iter().map(|one| &one.name));
@@ -217,7 +226,7 @@ impl<'h> Stage<'h> {
     }
 
     /// Settings that are not as they were, and why.
-    pub(super) fn left(&self) -> &[String] {
+    pub(in crate::cli) fn left(&self) -> &[String] {
         &self.left
     }
 
@@ -296,7 +305,7 @@ impl<'h> Stage<'h> {
                 Err(lost) => return Err(lost),
             }
         }
-        match all.is_empty() {
+        match all.is_empty() && !self.takes_idle {
             true => Err(Trouble::Impossible("it is in force already".to_owned())),
             false => Ok(all),
         }

@@ -234,7 +234,7 @@ impl Setup for Arms<'_, '_> {
 }
 
 /// A setting that could be made once and cannot be made again, or not be undone.
-pub(super) fn failure(trouble: Trouble) -> Failure {
+pub(in crate::cli) fn failure(trouble: Trouble) -> Failure {
     match trouble {
         Trouble::Impossible(why) | Trouble::Lost(why) => {
             Failure::new(Kind::CouldNotMeasure, "change a setting", why).hint(RESTORE)

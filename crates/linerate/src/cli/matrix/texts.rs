@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The messages of a matrix while it runs.
+
+use linerate_method::matrix::{Axes, DIRECTION, FAMILY, PROTOCOL, Progress, Slot, is_setting};
+use linerate_model::cell_run::CellRun;
+use linerate_model::output::{CellState, Matrix};
+use linerate_report::figure_text;
+use linerate_report::live::duration;
+
+/// Before the first run: how many, and how long.
+pub(super) fn announcement(matrix: &Matrix, progress: &Progress, each_s: Option<f64>) -> String {
+    let (all, possible) = (progress.all(), progress.possible());
+    let cells = match all - possible {
+        0 => format!("{all} cells"),
+        not => format!("{all} cells, of which {not} cannot be"),
+    };
+    let (left, done) = (progress.runs_left(), progress.runs_done());
+    let runs = match done {
+        0 => format!("{left} runs in {} rounds", matrix.rounds),
+        done => format!("{done} runs are done, {left} are left"),
+    };
+    let time = each_s.map_or_else(String::new, |each_s| {
+        format!(
+            ", about {} each: {}",
+            duration(each_s),
+            duration(each_s * left as f64)
+        )
+    });
+    let grouped = match matrix.axes.iter().any(|axis| is_setting(&axis.name)) {
+        true => ", those with the same settings together",
+        false => "",
+    };
+    let (name, seed) = (&matrix.name, matrix.order_seed);
+    format!("{name}: {cells}; {runs}{time}; order by seed {seed}{grouped}")
+}
+
+/// The time of all runs, where it was wrong.
+pub(super) fn corrected(each_s: f64, left_s: f64) -> String {
+    format!(
+        "a run takes {}: about {} left",
+        duration(each_s),
+        duration(left_s)
+    )
+}
+
+/// The run under way.
+pub(super) fn status(
+    number: usize,
+    all: usize,
+    slot: Slot,
+    axes: &Axes,
+    left_s: Option<f64>,
+) -> String {
+    let left = left_s.map_or_else(String::new, |left_s| {
+        format!(", about {} left", duration(left_s))
+    });
+    let again = match slot.attempt {
+        1 => String::new(),
+        attempt => format!(", attempt {attempt}"),
+    };
+    let (round, cell) = (slot.round, label(axes));
+    format!("run {number} of {all}, round {round}{again}{left}: {cell}")
+}
+
+/// A run that has ended.
+pub(super) fn run(number: usize, all: usize, slot: Slot, axes: &Axes, run: &CellRun) -> String {
+    let gave = match (&run.reason, run.state) {
+        (Some(why), CellState::NotPossible) => format!("not possible: {why}"),
+        (Some(why), CellState::Pending) => format!("does not count, is repeated: {why}"),
+        (Some(why), _) => format!("failed: {why}"),
+        (None, _) => figures(run),
+    };
+    let (round, cell) = (slot.round, label(axes));
+    format!("run {number:>3} of {all:<3}  round {round}  {cell}  {gave}")
+}
+
+fn figures(run: &CellRun) -> String {
+    let text = |name: &str, unit: &str| Some(figure_text(*run.values.get(name)?, unit));
+    let rate = text("delivered_bits_per_second", "bit/s").unwrap_or_default();
+    let lost = run.values.get("loss_ratio");
+    let lost = lost.map(|ratio| format!("  lost {:.3} %", 100.0 * ratio));
+    format!("{rate}{}", lost.unwrap_or_default())
+}
+
+/// A cell in a few words.
+pub(super) fn label(axes: &Axes) -> String {
+    let word = |(axis, value): (&String, &String)| match axis.as_str() {
+        PROTOCOL | DIRECTION => value.clone(),
+        FAMILY => format!("IPv{value}"),
+        axis => format!("{axis}={value}"),
+    };
+    let words: Vec<String> = axes.iter().map(word).collect();
+    words.join(" ")
+}

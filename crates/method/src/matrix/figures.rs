@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What one run of a cell gives, and what its figures mean.
+
+use std::collections::BTreeMap;
+
+use linerate_model::output::{Cpu, Host, Output, Role, Test};
+
+/// The figures of a run by name, base units; empty where it has no valid test.
+pub fn values(run: &Output) -> BTreeMap<String, f64> {
+    let mut values = BTreeMap::new();
+    if let Some(test) = run.tests.iter().find(|test| test.valid) {
+        let mut learn = |name: &str, value: Option<f64>| {
+            if let Some(value) = value.filter(|value| value.is_finite()) {
+                values.insert(name.to_owned(), value);
+            }
+        };
+        learn(RATE, test.delivered_bits_per_second);
+        learn(PACKETS, packets(test));
+        learn(LOSS, test.loss_ratio);
+        learn(RETRANSMITS, test.retransmits.map(|count| count as f64));
+        let [local, remote] = [test.cpu.local, test.cpu.remote].map(|cpu| cpu.map(busy));
+        match share_a_machine(&run.hosts) {
+            true => learn(CPU_MACHINE, local.or(remote)),
+            false => {
+                learn(CPU_LOCAL, local);
+                learn(CPU_REMOTE, remote);
+            }
+        }
+    }
+    values
+}
+
+/// Unit of a figure, and whether more is better.
+pub(super) fn meaning(name: &str) -> (&'static str, bool) {
+    match name {
+        RATE => ("bit/s", true),
+        PACKETS => ("packet/s", true),
+        RETRANSMITS => ("segment", false),
+        _ => ("ratio", false),
+    }
+}
+
+/// In the order in which they are shown; others follow.
+pub(super) const ORDER: [&str; 7] = [
+    RATE,
+    PACKETS,
+    LOSS,
+    RETRANSMITS,
+    CPU_MACHINE,
+    CPU_LOCAL,
+    CPU_REMOTE,
+];
+
+fn packets(test: &Test) -> Option<f64> {
+    let received = test.received_packets? as f64;
+    (test.duration_s > 0.0).then(|| received / test.duration_s)
+}
+
+/// The share of all processors' time that was spent. Time that a hypervisor took is not.
+fn busy(cpu: Cpu) -> f64 {
+    cpu.user + cpu.system + cpu.softirq + cpu.irq
+}
+
+/// Both ends of a lab are one machine: neither has a load of its own.
+fn share_a_machine(hosts: &[Host]) -> bool {
+    let boot = |role| {
+        let host = hosts.iter().find(|host| host.role == role)?;
+        host.boot_id.as_ref()
+    };
+    boot(Role::Local).is_some_and(|local| boot(Role::Remote) == Some(local))
+}
+
+const RATE: &str = "delivered_bits_per_second";
+const PACKETS: &str = "packets_per_second";
+const LOSS: &str = "loss_ratio";
+const RETRANSMITS: &str = "retransmits";
+const CPU_MACHINE: &str = "cpu_machine";
+const CPU_LOCAL: &str = "cpu_local";
+const CPU_REMOTE: &str = "cpu_remote";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_model::output::CpuPair;
+
+    fn run(boot: [&str; 2]) -> Output {
+        let cpu = Cpu {
+            user: 0.01,
+            system: 0.2,
+            softirq: 0.1,
+            steal: 0.5,
+            ..Cpu::default()
+        };
+        let host = |role, boot: &str| Host {
+            role,
+            boot_id: Some(boot.to_owned()),
+            ..Host::default()
+        };
+        let test = Test {
+            delivered_bits_per_second: Some(17.4e6),
+            received_packets: Some(300),
+            duration_s: 2.0,
+            loss_ratio: Some(0.0),
+            cpu: CpuPair {
+                local: Some(cpu),
+                remote: Some(Cpu::default()),
+            },
+            valid: true,
+            ..Test::default()
+        };
+        Output {
+            hosts: vec![host(Role::Local, boot[0]), host(Role::Remote, boot[1])],
+            tests: vec![test],
+            ..Output::default()
+        }
+    }
+
+    #[test]
+    fn a_run_gives_what_its_test_counted() {
+        let values = values(&run(["a", "b"]));
+        assert_eq!(values[RATE], 17.4e6);
+        assert_eq!(values[PACKETS], 150.0);
+        assert_eq!(values[LOSS], 0.0);
+        assert!((values[CPU_LOCAL] - 0.31).abs() < 1e-12);
+        assert_eq!(values[CPU_REMOTE], 0.0);
+        assert!(!values.contains_key(RETRANSMITS) && !values.contains_key(CPU_MACHINE));
+        assert!(values.keys().all(|name| ORDER.contains(&name.as_str())));
+    }
+
+    #[test]
+    fn two_ends_on_one_machine_have_one_load() {
+        let values = values(&run(["a", "a"]));
+        assert!(values.contains_key(CPU_MACHINE) && !values.contains_key(CPU_REMOTE));
+    }
+
+    #[test]
+    fn an_invalid_test_gives_nothing() {
+        let mut run = run(["a", "b"]);
+        run.tests[0].valid = false;
+        assert!(values(&run).is_empty());
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A run of one cell of a matrix: a line of `runs.ndjson`, written as the run ends.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::output::CellState;
+
+/// One run, or why there is none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CellRun {
+    /// [`Cell::id`](crate::output::Cell::id).
+    pub cell: u32,
+    /// Its directory below `runs/`; empty where nothing was run.
+    pub run: String,
+    /// `done`: it counts. `pending`: it does not, and the cell was or will be run again. `failed`, `not-possible`: of the cell.
+    pub state: CellState,
+    /// Why it does not count.
+    pub reason: Option<String>,
+    /// What it gave: names as in `cells[].figures`, base units.
+    pub values: BTreeMap<String, f64>,
+}
