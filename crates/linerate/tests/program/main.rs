@@ -37,6 +37,7 @@ mod interop_iperf2;
 mod interop_iperf3;
 #[cfg(test)]
 mod matrices;
+#[cfg(test)]
 mod matrix;
 #[cfg(test)]
 mod metrics;
