@@ -71,7 +71,10 @@ pub fn main_of(subjects: &[Subject]) -> &'static str {
     let compared = |subject: &Subject| !subject.output.comparison.is_empty();
     if subjects.iter().any(compared) {
         "comparison"
-    } else if subjects.iter().any(|subject| !subject.output.cells.is_empty()) {
+    } else if subjects
+        .iter()
+        .any(|subject| !subject.output.cells.is_empty())
+    {
         matrix::MATRIX
     } else if subjects.iter().any(forward) {
         "results"
@@ -109,7 +112,11 @@ impl Tables {
     /// One row a cell and figure.
     fn matrix(&mut self, output: &Output, prefix: &NamedCells) {
         let Some(asked) = &output.matrix else { return };
-        for row in output.cells.iter().flat_map(|cell| matrix::rows(asked, cell)) {
+        for row in output
+            .cells
+            .iter()
+            .flat_map(|cell| matrix::rows(asked, cell))
+        {
             self.push(matrix::MATRIX, [prefix.clone(), row].concat());
         }
     }
@@ -209,7 +216,9 @@ fn in_columns(row: &NamedCells, columns: &[String]) -> Vec<Cell> {
         next = at + 1;
         row.get(at).map(|(_, cell)| cell.clone())
     };
-    let cells = columns.iter().map(|column| cell(column).unwrap_or_default());
+    let cells = columns
+        .iter()
+        .map(|column| cell(column).unwrap_or_default());
     cells.collect()
 }
 

@@ -12,7 +12,10 @@ use super::series::{Series, short};
 
 /// Measures and prints it.
 pub(crate) fn run(ours: &Path) -> Value {
-    println!("\nmatrix: {CELLS} cells of {} figures and {RUNS} runs, ms", FIGURES.len());
+    println!(
+        "\nmatrix: {CELLS} cells of {} figures and {RUNS} runs, ms",
+        FIGURES.len()
+    );
     let file = std::env::temp_dir().join(format!("linerate-bench-matrix-{}", std::process::id()));
     let name = file.display().to_string();
     let stored = fs::write(&file, document().to_string()).is_ok();
@@ -21,7 +24,9 @@ pub(crate) fn run(ours: &Path) -> Value {
         Series(runs).spread().map(|spread| spread.median)
     };
     let mut row = json!({"row": "matrix", "cells": CELLS});
-    let formats = FORMATS.iter().map(|format| (*format, vec!["report", &name, "-f", format]));
+    let formats = FORMATS
+        .iter()
+        .map(|format| (*format, vec!["report", &name, "-f", format]));
     let compared = [("compare", vec!["compare", &name, &name])];
     for (what, words) in formats.chain(compared).filter(|_| stored) {
         let taken = median(&words);
@@ -83,4 +88,13 @@ const FIGURES: [&str; 5] = [
     "cpu_local",
     "cpu_remote",
 ];
-const FORMATS: [&str; 8] = ["term", "md", "html", "csv", "xlsx", "json", "junit", "openmetrics"];
+const FORMATS: [&str; 8] = [
+    "term",
+    "md",
+    "html",
+    "csv",
+    "xlsx",
+    "json",
+    "junit",
+    "openmetrics",
+];

@@ -71,7 +71,9 @@ impl Measured<'_> {
             (axis.name.clone(), value)
         });
         let axes = on.collect();
-        let values: Vec<f64> = (0..self.rounds).map(|round| (self.rate)(id, round)).collect();
+        let values: Vec<f64> = (0..self.rounds)
+            .map(|round| (self.rate)(id, round))
+            .collect();
         let figure = |name: &str, scale: f64, higher_is_better| CellFigure {
             name: name.to_owned(),
             unit: "bit/s".to_owned(),
@@ -148,22 +150,34 @@ fn two_matrices_are_compared_cell_by_cell() {
     assert_eq!(all.len(), 10);
     let of = |cell: u32| &all.iter().find(|one| one["cell"] == cell).unwrap()["verdict"];
     assert_eq!([of(1), of(2), of(3)], ["worse", "better", "equivalent"]);
-    assert_eq!((&all[0]["cell"], &all[0]["name"]), (&Value::Null, &"all cells".into()));
+    assert_eq!(
+        (&all[0]["cell"], &all[0]["name"]),
+        (&Value::Null, &"all cells".into())
+    );
     assert_eq!(json["cells"].as_array().map(Vec::len), Some(4));
     assert_eq!(json["cells"][0]["figures"], Value::Array(Vec::new()));
 }
 
 #[test]
 fn a_check_fails_by_the_cells_and_less_is_better_of_cpu() {
-    let (before, after) = (QFE.stored("check-before"), other("5.10", AXES).stored("check-after"));
+    let (before, after) = (
+        QFE.stored("check-before"),
+        other("5.10", AXES).stored("check-after"),
+    );
     let code = |more: &[&str]| {
         let ran = linerate(&[&["compare", &before, &after], more].concat());
         ran.status.code()
     };
     assert_eq!(code(&["--fail-if", "worse"]), Some(1));
     assert_eq!(code(&["--fail-if", "worse:50%"]), Some(0));
-    assert_eq!(code(&["--fail-if", "worse:50%", "--metric", "cpu_local"]), Some(1));
-    assert_eq!(code(&["--fail-if", "worse", "--metric", "nothing"]), Some(2));
+    assert_eq!(
+        code(&["--fail-if", "worse:50%", "--metric", "cpu_local"]),
+        Some(1)
+    );
+    assert_eq!(
+        code(&["--fail-if", "worse", "--metric", "nothing"]),
+        Some(2)
+    );
     let same = linerate(&["compare", &before, &before, "--fail-if", "worse"]);
     assert_eq!(same.status.code(), Some(0), "{same:?}");
     assert!(words(&same.stdout).contains("equivalent within 2 % in 4"));
@@ -175,13 +189,19 @@ fn few_rounds_say_how_many_would_do() {
     let ran = linerate(&["compare", &few, &few]);
     assert_eq!(ran.status.code(), Some(0), "{ran:?}");
     let text = words(&ran.stdout);
-    assert!(text.contains("not enough runs in 4 (about 4 a side would do)"), "{text}");
+    assert!(
+        text.contains("not enough runs in 4 (about 4 a side would do)"),
+        "{text}"
+    );
     let check = linerate(&["compare", &few, &few, "--fail-if", "worse"]);
     assert_eq!(check.status.code(), Some(4), "{check:?}");
     let one = Measured { rounds: 1, ..QFE }.stored("one-round");
     let ran = linerate(&["compare", &one, &one]);
     assert_eq!(ran.status.code(), Some(4));
-    assert!(words(&ran.stderr).contains("one run is one observation"), "{ran:?}");
+    assert!(
+        words(&ran.stderr).contains("one run is one observation"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -190,8 +210,16 @@ fn what_is_not_the_same_matrix_is_named() {
     const SIZES: &[(&str, &[&str])] = &[AXES[0], ("mtu", &["100", "9000"]), AXES[2]];
     const MORE: &[(&str, &[&str])] = &[AXES[0], AXES[1]];
     for (name, axes, said) in [
-        ("axes-sizes", SIZES, "the axis mtu has 100,1500 in A and 100,9000 in B"),
-        ("axes-more", MORE, "A has the axes driver, mtu, direction; B has driver, mtu"),
+        (
+            "axes-sizes",
+            SIZES,
+            "the axis mtu has 100,1500 in A and 100,9000 in B",
+        ),
+        (
+            "axes-more",
+            MORE,
+            "A has the axes driver, mtu, direction; B has driver, mtu",
+        ),
     ] {
         let after = other("5.10", axes).stored(name);
         let ran = linerate(&["compare", &before, &after]);
@@ -223,11 +251,17 @@ fn two_values_of_an_axis_are_compared_in_one_matrix() {
     let ran = linerate(&["compare", "--axis", "driver", &both]);
     assert_eq!(ran.status.code(), Some(0), "{ran:?}");
     let text = words(&ran.stdout);
-    for said in ["B is better in 1 of 4 cells, worse in 1", "driver: qfe -> hme"] {
+    for said in [
+        "B is better in 1 of 4 cells, worse in 1",
+        "driver: qfe -> hme",
+    ] {
         assert!(text.contains(said), "{said}: {text}");
     }
     let ran = linerate(&["compare", "--axis", "size", &both]);
-    assert!(words(&ran.stderr).contains("one of driver, mtu, direction"), "{ran:?}");
+    assert!(
+        words(&ran.stderr).contains("one of driver, mtu, direction"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -252,10 +286,17 @@ fn every_format_shows_a_matrix() {
     let ran = linerate(&["report", &stored, "-o", &name]);
     assert_eq!(ran.status.code(), Some(0), "{ran:?}");
     let bytes = fs::read(book).unwrap();
-    let has = |name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
+    let has = |name: &str| {
+        bytes
+            .windows(name.len())
+            .any(|part| part == name.as_bytes())
+    };
     assert!(has("<sheet name=\"delivered_bits_per_second\"") && has("<sheet name=\"cpu_local\""));
     assert!(has("<sheet name=\"matrix\""));
     // Two of them begin with the comparison.
     let ran = linerate(&["report", &stored, &stored]);
-    assert!(words(&ran.stdout).contains("equivalent within 2 % in 4"), "{ran:?}");
+    assert!(
+        words(&ran.stdout).contains("equivalent within 2 % in 4"),
+        "{ran:?}"
+    );
 }

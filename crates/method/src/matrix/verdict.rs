@@ -156,7 +156,9 @@ impl<'c> Contrast<'c> {
             p_adjusted: effect.map(|_| p.adjusted),
             alpha: evidence.errors[0],
             smallest_p: Some(smallest),
-            needed: (!is_decided).then(|| self.needed(evidence, margin)).flatten(),
+            needed: (!is_decided)
+                .then(|| self.needed(evidence, margin))
+                .flatten(),
             verdict: judge(
                 different,
                 evidence.equivalent,
@@ -221,7 +223,10 @@ impl<'c> Contrast<'c> {
 /// The geometric mean over the cells with the most runs, round by round.
 fn over_all<'c>(pairs: &[Pair<'c>]) -> Option<Contrast<'c>> {
     let runs = |pair: &Pair<'_>| pair.sides.map(|side| side.values.len());
-    let most = pairs.iter().map(runs).reduce(|[a, b], [c, d]| [a.max(c), b.max(d)])?;
+    let most = pairs
+        .iter()
+        .map(runs)
+        .reduce(|[a, b], [c, d]| [a.max(c), b.max(d)])?;
     let whole: Vec<&Pair<'_>> = pairs.iter().filter(|pair| runs(pair) == most).collect();
     let (first, cells) = (whole.first()?, whole.len() as f64);
     let mean = |side: usize, round: usize| {
@@ -230,7 +235,10 @@ fn over_all<'c>(pairs: &[Pair<'c>]) -> Option<Contrast<'c>> {
     };
     let means = |side: usize| (0..most[side]).map(|round| mean(side, round)).collect();
     let values: [Vec<f64>; 2] = [means(0), means(1)];
-    let exist = values.iter().flatten().all(|mean| mean.is_finite() && *mean > 0.0);
+    let exist = values
+        .iter()
+        .flatten()
+        .all(|mean| mean.is_finite() && *mean > 0.0);
     (exist && whole.len() > 1).then(|| Contrast {
         cell: None,
         name: ALL_CELLS,
@@ -248,8 +256,17 @@ fn logs(values: &[Vec<f64>; 2]) -> [Vec<f64>; 2] {
     }
     let least = all().filter(|value| *value > 0.0).reduce(f64::min);
     let least = least.unwrap_or(1.0);
-    let added = if all().any(|value| value == 0.0) { least / 2.0 } else { 0.0 };
-    [0, 1].map(|side| values[side].iter().map(|value| (value + added).ln()).collect())
+    let added = if all().any(|value| value == 0.0) {
+        least / 2.0
+    } else {
+        0.0
+    };
+    [0, 1].map(|side| {
+        values[side]
+            .iter()
+            .map(|value| (value + added).ln())
+            .collect()
+    })
 }
 
 /// The p of each contrast. Cells with other numbers of runs than most have their own share of the error.
@@ -258,7 +275,10 @@ fn differences(contrasts: &[Contrast<'_>]) -> Vec<Difference> {
     let all: Vec<[usize; 2]> = contrasts.iter().map(Contrast::runs).collect();
     let testable = all.iter().filter(|runs| judged(runs)).count() as f64;
     let unknown = Difference {
-        p: P { alone: 1.0, adjusted: 1.0 },
+        p: P {
+            alone: 1.0,
+            adjusted: 1.0,
+        },
         smallest: 1.0,
     };
     let mut found = vec![unknown; contrasts.len()];

@@ -85,13 +85,20 @@ pub(super) fn rows(matrix: &Matrix, cell: &output::Cell) -> Vec<NamedCells> {
     }
     let row = |figure: &CellFigure| {
         let [low, high] = [0, 1].map(|end| figure.ci95.map(|ends| ends[end]));
-        let far: Vec<String> = figure.outliers.iter().map(|at| (at + 1).to_string()).collect();
+        let far: Vec<String> = figure
+            .outliers
+            .iter()
+            .map(|at| (at + 1).to_string())
+            .collect();
         let mut row = start.clone();
         row.extend([
             named("figure", Cell::Text(figure.name.clone())),
             named("unit", Cell::Text(figure.unit.clone())),
             named("n", Cell::Count(figure.n.into())),
-            named("median", number(Some(figure.median).filter(|_| figure.n > 0))),
+            named(
+                "median",
+                number(Some(figure.median).filter(|_| figure.n > 0)),
+            ),
             named("low95", number(low)),
             named("high95", number(high)),
             named("outlier_runs", Cell::Text(far.join(" "))),

@@ -5,9 +5,7 @@ mod guards;
 pub(super) mod sentence;
 
 use linerate_model::output::{Comparison, Difference, Experiment, Guard, Judgement, Output};
-use linerate_model::units::format::{
-    self, BIT_RATES, PACKET_RATES, TIMES, significant, with_unit,
-};
+use linerate_model::units::format::{self, BIT_RATES, PACKET_RATES, TIMES, significant, with_unit};
 
 use super::{Block, Column, Line, Table, Tone, effect_plot, role};
 

@@ -15,8 +15,8 @@ use crate::Detail;
 
 pub use compared::matrix_sentence;
 pub(crate) use figure::{known, names};
-pub use layout::cell_name;
 pub(crate) use layout::Layout;
+pub use layout::cell_name;
 pub(crate) use scale::Scale;
 
 /// What a terminal shows of a matrix, or of two compared; `None` of other results.
@@ -72,7 +72,13 @@ fn summary(output: &Output, layout: &Layout<'_>) -> Block {
     let axes: Vec<String> = axes
         .map(|axis| format!("{} {}", axis.name, axis.values.join(",")))
         .collect();
-    let count = |state: CellState| output.cells.iter().filter(|cell| cell.state == state).count();
+    let count = |state: CellState| {
+        output
+            .cells
+            .iter()
+            .filter(|cell| cell.state == state)
+            .count()
+    };
     let states = [
         (CellState::Done, "measured"),
         (CellState::Pending, "not completed"),
@@ -85,11 +91,17 @@ fn summary(output: &Output, layout: &Layout<'_>) -> Block {
         .filter(|(many, _)| *many > 0)
         .map(|(many, word)| format!("{many} {word}"))
         .collect();
-    let named = if name.is_empty() { String::new() } else { format!(" {name}") };
+    let named = if name.is_empty() {
+        String::new()
+    } else {
+        format!(" {name}")
+    };
     let lines = [
         axes.join(" × "),
         format!("{} cells: {}", output.cells.len(), states.join(", ")),
-        format!("{rounds_done} of {rounds} rounds, the cells of each in drawn order (seed {order_seed})"),
+        format!(
+            "{rounds_done} of {rounds} rounds, the cells of each in drawn order (seed {order_seed})"
+        ),
     ];
     Block::Lines {
         heading: format!("matrix{named}"),
@@ -102,7 +114,9 @@ pub(super) fn every_cell(output: &Output, layout: &Layout<'_>) -> Option<Block> 
     let axes = &layout.matrix.axes;
     let cells = &output.cells;
     let key = |axis: &linerate_model::output::Axis| {
-        let words = cells.iter().map(|cell| layout::value(cell, axis).to_owned());
+        let words = cells
+            .iter()
+            .map(|cell| layout::value(cell, axis).to_owned());
         Column::words(&axis.name, words)
     };
     let mut columns: Vec<Column> = axes.iter().map(key).collect();
@@ -197,10 +211,17 @@ fn named(layout: &Layout<'_>, cells: &[&Cell]) -> String {
 
 /// Runs that were repeated or left out.
 fn not_counted(cells: &[Cell], layout: &Layout<'_>) -> Vec<Line> {
-    let all = || cells.iter().flat_map(|cell| cell.excluded.iter().map(move |one| (cell, one)));
+    let all = || {
+        cells
+            .iter()
+            .flat_map(|cell| cell.excluded.iter().map(move |one| (cell, one)))
+    };
     let line = |(cell, one): (&Cell, &Excluded)| {
         let named = cell_name(layout.matrix, cell);
-        Line::new(2, format!("not counted: {named}: {}: {}", one.run, one.reason))
+        Line::new(
+            2,
+            format!("not counted: {named}: {}: {}", one.run, one.reason),
+        )
     };
     let rest = more(all().count(), MOST_NAMED, "runs do not count");
     let rest = (!rest.is_empty()).then(|| Line::new(2, rest.trim_start().to_owned()));

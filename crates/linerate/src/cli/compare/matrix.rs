@@ -64,7 +64,8 @@ pub(in crate::cli) fn compared(
         output.comparison.extend(all);
     }
     // The deciding figures first.
-    let (first, others): (Vec<_>, Vec<_>) = output.comparison.into_iter().partition(|one| one.primary);
+    let (first, others): (Vec<_>, Vec<_>) =
+        output.comparison.into_iter().partition(|one| one.primary);
     output.comparison = [first, others].concat();
     complete(&mut output.comparison, subjects, moved);
     output.matrix = Some(Matrix {
@@ -105,7 +106,9 @@ fn other_axes(before: &Matrix, after: &Matrix) -> Result<Vec<Difference>, Failur
         if one.values.len() != 1 || other.values.len() != 1 {
             let [ours, theirs] = [one, other].map(|axis: &Axis| axis.values.join(","));
             let name = &one.name;
-            return Err(wrong(format!("the axis {name} has {ours} in A and {theirs} in B")));
+            return Err(wrong(format!(
+                "the axis {name} has {ours} in A and {theirs} in B"
+            )));
         }
         found.push(Difference {
             what: one.name.clone(),
@@ -137,7 +140,11 @@ fn in_common(sides: [&[Cell]; 2]) -> Vec<String> {
 fn deciding(figures: &[String], metric: &[String]) -> Result<Vec<String>, Failure> {
     let named = |figure: &&String| {
         metric.iter().any(|word| {
-            let word = if word == "throughput" { "delivered" } else { word };
+            let word = if word == "throughput" {
+                "delivered"
+            } else {
+                word
+            };
             figure.starts_with(word)
         })
     };
@@ -152,7 +159,11 @@ fn deciding(figures: &[String], metric: &[String]) -> Result<Vec<String>, Failur
             true => "complete both first: linerate matrix --resume DIR".to_owned(),
             false => format!("--metric one of {known}"),
         };
-        return Err(Failure::usage(what.trim_end_matches(" by "), "no cell of both has such a figure").hint(hint));
+        return Err(Failure::usage(
+            what.trim_end_matches(" by "),
+            "no cell of both has such a figure",
+        )
+        .hint(hint));
     }
     Ok(chosen)
 }
@@ -180,7 +191,10 @@ fn of_figure(
         name,
         sides: *sides,
     };
-    let pairs = named.iter().map(pair).filter(|pair| pair.sides.iter().all(|side| side.n > 0));
+    let pairs = named
+        .iter()
+        .map(pair)
+        .filter(|pair| pair.sides.iter().all(|side| side.n > 0));
     compare(&pairs.collect::<Vec<_>>())
 }
 
@@ -206,7 +220,10 @@ fn complete(all: &mut [Comparison], subjects: [&Subject; 2], moved: Vec<Differen
     if let Some(first) = all.first_mut() {
         first.environment_diff = moved;
         first.environment_diff.extend(both::differences(subjects));
-        for (side, subject) in [&mut first.before, &mut first.after].into_iter().zip(subjects) {
+        for (side, subject) in [&mut first.before, &mut first.after]
+            .into_iter()
+            .zip(subjects)
+        {
             side.label.clone_from(&subject.label);
             side.runs = subject.output.run_dir.iter().cloned().collect();
         }
@@ -217,7 +234,9 @@ fn complete(all: &mut [Comparison], subjects: [&Subject; 2], moved: Vec<Differen
 fn cells([before, after]: [&[Cell]; 2]) -> Vec<Cell> {
     let bare = |cell: &Cell| {
         let other = place(after, cell).and_then(|at| after.get(at));
-        let missing = other.filter(|_| cell.state == CellState::Done).unwrap_or(cell);
+        let missing = other
+            .filter(|_| cell.state == CellState::Done)
+            .unwrap_or(cell);
         Cell {
             id: cell.id,
             axes: cell.axes.clone(),
@@ -237,12 +256,16 @@ fn too_few(all: &[Comparison], is_check: bool) -> Option<Failure> {
     let (n, m) = (one.before.n, one.after.n);
     let needed = one.needed.unwrap_or(4);
     let refuse = |what: String, why: &str| {
-        let hint = format!("at least {needed} rounds of each matrix: linerate matrix --rounds {needed}");
+        let hint =
+            format!("at least {needed} rounds of each matrix: linerate matrix --rounds {needed}");
         Failure::new(Kind::Invalid, what, why).hint(hint)
     };
     if decisive().all(|one| runs(one) < 2) {
         let why = "one run is one observation: the variance between runs is unknown, and any difference may be chance";
-        return Some(refuse(format!("draw a result from {n} against {m} rounds"), why));
+        return Some(refuse(
+            format!("draw a result from {n} against {m} rounds"),
+            why,
+        ));
     }
     let is_open = |one: &Comparison| one.smallest_p.is_none_or(|smallest| smallest > one.alpha);
     (is_check && decisive().all(is_open)).then(|| {

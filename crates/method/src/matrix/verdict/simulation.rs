@@ -77,10 +77,7 @@ fn figure(values: Vec<f64>) -> CellFigure {
 }
 
 fn differs(one: &Comparison) -> bool {
-    !matches!(
-        one.verdict,
-        Judgement::Equivalent | Judgement::Inconclusive
-    )
+    !matches!(one.verdict, Judgement::Equivalent | Judgement::Inconclusive)
 }
 
 /// The share of the matrices of which it is true.

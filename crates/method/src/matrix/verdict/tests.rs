@@ -60,7 +60,8 @@ fn a_cell_with_too_much_noise_says_how_many_runs_would_do() {
 
 #[test]
 fn three_rounds_prove_nothing_and_four_may() {
-    let rounds = |n: usize| -> [Runs<'_>; 2] { [(&QUIET[..n], &HIGH[..n]), (&QUIET[..n], &QUIET[..n])] };
+    let rounds =
+        |n: usize| -> [Runs<'_>; 2] { [(&QUIET[..n], &HIGH[..n]), (&QUIET[..n], &QUIET[..n])] };
     let too_few = [(Inconclusive, Some(4)), (Inconclusive, Some(4))];
     assert_eq!(verdicts(true, &rounds(3)), too_few);
     assert_eq!(verdicts(true, &rounds(1)), too_few);

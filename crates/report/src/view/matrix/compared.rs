@@ -43,7 +43,10 @@ fn counted(of: &[&Comparison]) -> String {
     let count = |is: &[Judgement]| cells().filter(|one| is.contains(&one.verdict)).count();
     let better = count(&[Judgement::Better]);
     let worse = count(&[Judgement::Worse]);
-    let small = count(&[Judgement::BetterButIrrelevant, Judgement::WorseButIrrelevant]);
+    let small = count(&[
+        Judgement::BetterButIrrelevant,
+        Judgement::WorseButIrrelevant,
+    ]);
     let alike = count(&[Judgement::Equivalent]) + small;
     let open = count(&[Judgement::Inconclusive]);
     let title = of.first().map_or("", |one| titles(&one.metric).0);
@@ -86,7 +89,9 @@ fn needed<'c>(cells: impl Iterator<Item = &'c Comparison>) -> String {
 /// The verdict over all cells, or that of the only one.
 fn whole_verdict(of: &[&Comparison]) -> Judgement {
     let whole = of.iter().find(|one| one.cell.is_none());
-    whole.or(of.first()).map_or(Judgement::Inconclusive, |one| one.verdict)
+    whole
+        .or(of.first())
+        .map_or(Judgement::Inconclusive, |one| one.verdict)
 }
 
 fn word(one: &Comparison) -> &'static str {
@@ -127,7 +132,9 @@ pub(super) fn blocks(output: &Output, layout: &Layout<'_>, all: bool) -> Vec<Blo
 
 /// The verdict of a cell with its effect, or how many runs it needs.
 fn verdict(one: &Comparison) -> String {
-    let effect = one.ratio.map_or("n/a".to_owned(), |ratio| comparison::changes(one, ratio));
+    let effect = one
+        .ratio
+        .map_or("n/a".to_owned(), |ratio| comparison::changes(one, ratio));
     match (one.verdict, one.needed) {
         (Judgement::Better, _) => format!("better {effect}"),
         (Judgement::Worse, _) => format!("worse {effect}"),
@@ -143,7 +150,10 @@ fn different<'c>(of: impl Iterator<Item = &'c Comparison>, all: bool) -> Vec<Blo
     let mut shown: Vec<Comparison> = of.filter(|one| !alike(one)).cloned().collect();
     let p = |one: &Comparison| one.p_adjusted.unwrap_or(1.0);
     linerate_model::order::by(&mut shown, |one, other| {
-        one.cell.is_some().cmp(&other.cell.is_some()).then(p(one).total_cmp(&p(other)))
+        one.cell
+            .is_some()
+            .cmp(&other.cell.is_some())
+            .then(p(one).total_cmp(&p(other)))
     });
     let many = shown.len();
     if !all {

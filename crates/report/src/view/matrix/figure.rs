@@ -107,7 +107,10 @@ fn outliers(cells: &[Cell], name: &str, scale: &Scale, layout: &Layout<'_>) -> O
         let runs: Vec<String> = figure.outliers.iter().filter_map(run).take(MOST).collect();
         let more = more(figure.outliers.len(), runs.len(), "runs");
         let named = cell_name(layout.matrix, cell);
-        let text = format!("* far from the other runs: {named}: {}{more}", runs.join(", "));
+        let text = format!(
+            "* far from the other runs: {named}: {}{more}",
+            runs.join(", ")
+        );
         Some(Line::new(2, text).tone(Tone::Warn))
     };
     let all = cells.iter().filter(far);
@@ -121,11 +124,27 @@ const MOST: usize = 4;
 const INTERVAL: u32 = 6;
 /// Name, short title, layer and side.
 const TITLES: &[(&str, &str, &str)] = &[
-    ("delivered_bits_per_second", "delivered rate", "L4 goodput at the receiver"),
+    (
+        "delivered_bits_per_second",
+        "delivered rate",
+        "L4 goodput at the receiver",
+    ),
     ("packets_per_second", "packet rate", "at the receiver"),
     ("loss_ratio", "loss", "of the sent packets"),
     ("retransmits", "retransmits", "segments, of the sender"),
-    ("cpu_local", "CPU local", "of all processors of the local host"),
-    ("cpu_remote", "CPU remote", "of all processors of the remote host"),
-    ("cpu_machine", "CPU", "of all processors of the machine that both ends share"),
+    (
+        "cpu_local",
+        "CPU local",
+        "of all processors of the local host",
+    ),
+    (
+        "cpu_remote",
+        "CPU remote",
+        "of all processors of the remote host",
+    ),
+    (
+        "cpu_machine",
+        "CPU",
+        "of all processors of the machine that both ends share",
+    ),
 ];

@@ -19,13 +19,16 @@ impl<'o> Layout<'o> {
     pub(crate) fn of(output: &'o Output) -> Option<Self> {
         let matrix = output.matrix.as_ref()?;
         let size = matrix.axes.iter().try_fold(1_usize, |size, axis| {
-            size.checked_mul(axis.values.len()).filter(|size| *size <= MOST_CELLS)
+            size.checked_mul(axis.values.len())
+                .filter(|size| *size <= MOST_CELLS)
         })?;
         let is_row = |axis: &&Axis| matrix.rows.contains(&axis.name);
         let (rows, columns) = matrix.axes.iter().partition(is_row);
         let mut cells = vec![None; size];
         for cell in &output.cells {
-            let place = (cell.id as usize).checked_sub(1).and_then(|at| cells.get_mut(at));
+            let place = (cell.id as usize)
+                .checked_sub(1)
+                .and_then(|at| cells.get_mut(at));
             if let Some(place) = place {
                 *place = Some(cell);
             }
@@ -44,7 +47,9 @@ impl<'o> Layout<'o> {
             let mut places = vec![0];
             for axis in axes {
                 let step = self.step(axis);
-                places = times(&places, axis.values.len(), |place, value| place + value * step);
+                places = times(&places, axis.values.len(), |place, value| {
+                    place + value * step
+                });
             }
             places
         };
@@ -56,7 +61,11 @@ impl<'o> Layout<'o> {
 
     /// How far apart two cells are that differ only in neighbouring values of an axis.
     fn step(&self, of: &Axis) -> usize {
-        let later = self.matrix.axes.iter().skip_while(|axis| axis.name != of.name);
+        let later = self
+            .matrix
+            .axes
+            .iter()
+            .skip_while(|axis| axis.name != of.name);
         later.skip(1).map(|axis| axis.values.len()).product()
     }
 
@@ -69,7 +78,10 @@ impl<'o> Layout<'o> {
     pub(crate) fn column_names(&self) -> Vec<String> {
         let name = |values: &Vec<&str>| {
             let labels = self.columns.iter().zip(values);
-            labels.map(|(axis, value)| label(&axis.name, value)).collect::<Vec<_>>().join(" ")
+            labels
+                .map(|(axis, value)| label(&axis.name, value))
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         values(&self.columns).iter().map(name).collect()
     }

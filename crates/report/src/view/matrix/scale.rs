@@ -53,7 +53,9 @@ impl Scale {
 
     /// A value with its unit.
     pub(crate) fn full(&self, value: f64) -> String {
-        format!("{} {}", self.text(value), self.unit).trim_end().to_owned()
+        format!("{} {}", self.text(value), self.unit)
+            .trim_end()
+            .to_owned()
     }
 }
 

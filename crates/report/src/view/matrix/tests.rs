@@ -51,7 +51,11 @@ pub(crate) fn of_size(axes: &[usize]) -> Output {
     };
     Output {
         matrix: Some(Matrix {
-            rows: axes.first().map(|axis| axis.name.clone()).into_iter().collect(),
+            rows: axes
+                .first()
+                .map(|axis| axis.name.clone())
+                .into_iter()
+                .collect(),
             rounds: 6,
             rounds_done: 6,
             axes: axes.clone(),
@@ -80,13 +84,24 @@ fn a_cell_is_in_the_row_and_column_of_its_values() {
     matrix.rows = vec!["axis1".to_owned()];
     let layout = Layout::of(&output).unwrap();
     let columns = layout.column_names();
-    assert_eq!(columns, ["axis0 1 axis2 1", "axis0 1 axis2 2", "axis0 2 axis2 1", "axis0 2 axis2 2"]);
+    assert_eq!(
+        columns,
+        [
+            "axis0 1 axis2 1",
+            "axis0 1 axis2 2",
+            "axis0 2 axis2 1",
+            "axis0 2 axis2 2"
+        ]
+    );
     for (row, values) in layout.grid().iter().zip(layout.row_values()) {
         for (cell, column) in row.iter().zip(&columns) {
             let cell = cell.unwrap();
             assert_eq!(cell.axes["axis1"], values[0]);
             let words: Vec<&str> = column.split(' ').collect();
-            assert_eq!([&cell.axes["axis0"], &cell.axes["axis2"]], [words[1], words[3]]);
+            assert_eq!(
+                [&cell.axes["axis0"], &cell.axes["axis2"]],
+                [words[1], words[3]]
+            );
         }
     }
 }
@@ -94,9 +109,15 @@ fn a_cell_is_in_the_row_and_column_of_its_values() {
 #[test]
 fn a_wide_grid_is_in_parts_and_loses_no_column() {
     let text = answer_at(&of_size(&[3, 20]), 80);
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
     for column in 1..=20 {
-        assert!(text.contains(&format!("axis1 {column}")), "{column}: {text}");
+        assert!(
+            text.contains(&format!("axis1 {column}")),
+            "{column}: {text}"
+        );
     }
     assert!(!text.contains("not shown at this width"), "{text}");
 }
@@ -104,7 +125,11 @@ fn a_wide_grid_is_in_parts_and_loses_no_column() {
 #[test]
 fn what_has_no_figure_says_why_once_and_outliers_are_named() {
     let text = answer_at(&named("matrix"), 80);
-    assert_eq!(text.matches("IPv6 needs an MTU of 1280").count(), 1, "{text}");
+    assert_eq!(
+        text.matches("IPv6 needs an MTU of 1280").count(),
+        1,
+        "{text}"
+    );
     for shown in [
         "not possible (1)",
         "failed (2)",
@@ -143,7 +168,13 @@ fn the_answer_of_two_is_first_and_counts_the_cells() {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let counts = "delivered rate: B is better in 1 of 11 cells, worse in 1, equivalent within 2 % in 8 (in 1 of them a smaller difference is proven), not enough runs in 1 (about 9 a side would do)";
     assert!(flat.contains(counts), "{text}");
-    for shown in ["worse -12.6 %", "better x 2.030", "needs 9 runs -1 %", "equivalent -0.9 %", "not possible (1)"] {
+    for shown in [
+        "worse -12.6 %",
+        "better x 2.030",
+        "needs 9 runs -1 %",
+        "equivalent -0.9 %",
+        "not possible (1)",
+    ] {
         assert!(text.contains(shown), "{shown}: {text}");
     }
     let (answer, grid) = (text.find("\nanswer\n"), text.find("B against A"));
@@ -160,8 +191,14 @@ fn a_spreadsheet_has_a_grid_a_figure_and_every_value() {
     let subjects = [subject];
     let grids = sheets::matrix::grids(&subjects);
     let names: Vec<&str> = grids.iter().map(|sheet| sheet.name.as_str()).collect();
-    assert_eq!(names, ["delivered_bits_per_second", "cpu_local", "loss_ratio"]);
-    assert_eq!(grids[0].columns[..5], ["protocol", "family", "mtu", "up", "down"]);
+    assert_eq!(
+        names,
+        ["delivered_bits_per_second", "cpu_local", "loss_ratio"]
+    );
+    assert_eq!(
+        grids[0].columns[..5],
+        ["protocol", "family", "mtu", "up", "down"]
+    );
     assert_eq!(grids[0].rows.len(), 8);
     let all = sheets::of(&subjects).unwrap();
     let name = sheets::main_of(&subjects);
@@ -172,8 +209,14 @@ fn a_spreadsheet_has_a_grid_a_figure_and_every_value() {
         "cell,protocol,family,mtu,direction,state,reason,figure,unit,n,median,low95,high95,outlier_runs,run_1,run_2,run_3,run_4,run_5,run_6"
     );
     let first = lines.next().unwrap();
-    assert!(first.starts_with("1,tcp,4,100,up,done,,delivered_bits_per_second,bit/s,6,18310000,"), "{first}");
-    assert!(text.contains("\r\n5,tcp,6,100,up,not-possible,IPv6 needs an MTU of 1280,"), "{text}");
+    assert!(
+        first.starts_with("1,tcp,4,100,up,done,,delivered_bits_per_second,bit/s,6,18310000,"),
+        "{first}"
+    );
+    assert!(
+        text.contains("\r\n5,tcp,6,100,up,not-possible,IPv6 needs an MTU of 1280,"),
+        "{text}"
+    );
     assert!(!xlsx::render(&grids).is_empty());
 }
 
@@ -184,12 +227,21 @@ fn programs_find_every_cell() {
         ..Subject::default()
     }];
     let cases = junit::render(&subjects);
-    assert_eq!(cases.matches("classname=\"linerate.matrix.cell\"").count(), 16);
+    assert_eq!(
+        cases.matches("classname=\"linerate.matrix.cell\"").count(),
+        16
+    );
     let metrics = openmetrics::render(&subjects);
-    let series = metrics.lines().filter(|line| line.starts_with("linerate_matrix_cell{"));
+    let series = metrics
+        .lines()
+        .filter(|line| line.starts_with("linerate_matrix_cell{"));
     assert_eq!(series.count(), 11 + 11 + 6);
     assert!(markdown::render(&subjects).contains("| protocol | family | mtu | up | down |"));
-    assert!(json::document(&subjects[0].output).unwrap().contains("\"not-possible\""));
+    assert!(
+        json::document(&subjects[0].output)
+            .unwrap()
+            .contains("\"not-possible\"")
+    );
 }
 
 #[test]
@@ -200,7 +252,8 @@ fn a_damaged_matrix_is_no_grid_and_no_end_of_the_program() {
     assert!(answer_at(&output, 80).contains("not measured"));
     let axes = &mut output.matrix.as_mut().unwrap().axes;
     let many = vec![String::new(); 4000];
-    axes.iter_mut().for_each(|axis| axis.values.clone_from(&many));
+    axes.iter_mut()
+        .for_each(|axis| axis.values.clone_from(&many));
     assert!(Layout::of(&output).is_none());
     answer_at(&output, 80);
     output.comparison = vec![Comparison::default()];

@@ -6,7 +6,10 @@ use linerate_model::output::{Axis, Cell, Difference, Matrix};
 use linerate_report::subject::Subject;
 
 /// The cells of either value of `wanted` (`NAME`, or `NAME=A,B` of more than two), without that axis; and the difference.
-pub(super) fn split(subject: &Subject, wanted: &str) -> Result<([Subject; 2], Difference), Failure> {
+pub(super) fn split(
+    subject: &Subject,
+    wanted: &str,
+) -> Result<([Subject; 2], Difference), Failure> {
     let matrix = super::matrix(subject)?;
     let (name, values) = wanted.split_once('=').unwrap_or((wanted, ""));
     let found = matrix.axes.iter().find(|axis| axis.name == name);
@@ -16,8 +19,11 @@ pub(super) fn split(subject: &Subject, wanted: &str) -> Result<([Subject; 2], Di
     })?;
     let values = two(axis, values).ok_or_else(|| {
         let known = axis.values.join(",");
-        wrong(wanted, &format!("two of its values are compared; it has {known}"))
-            .hint(format!("--axis {name}=A,B"))
+        wrong(
+            wanted,
+            &format!("two of its values are compared; it has {known}"),
+        )
+        .hint(format!("--axis {name}=A,B"))
     })?;
     let difference = Difference {
         what: name.to_owned(),
@@ -25,7 +31,10 @@ pub(super) fn split(subject: &Subject, wanted: &str) -> Result<([Subject; 2], Di
         after: vec![values[1].to_owned()],
         ..Difference::default()
     };
-    Ok((values.map(|value| part(subject, matrix, name, value)), difference))
+    Ok((
+        values.map(|value| part(subject, matrix, name, value)),
+        difference,
+    ))
 }
 
 fn wrong(wanted: &str, why: &str) -> Failure {
@@ -54,7 +63,12 @@ fn part(subject: &Subject, matrix: &Matrix, axis: &str, value: &str) -> Subject 
     part.label = format!("{axis} {value}");
     part.output.cells = cells.collect();
     part.output.matrix = Some(Matrix {
-        axes: matrix.axes.iter().filter(|one| one.name != axis).cloned().collect(),
+        axes: matrix
+            .axes
+            .iter()
+            .filter(|one| one.name != axis)
+            .cloned()
+            .collect(),
         ..matrix.clone()
     });
     part
@@ -70,13 +84,21 @@ mod tests {
             name: name.to_owned(),
             values: values.iter().map(|value| (*value).to_owned()).collect(),
         };
-        let axes = vec![axis("driver", &["qfe", "hme", "old"]), axis("mtu", &["100", "1500"])];
+        let axes = vec![
+            axis("driver", &["qfe", "hme", "old"]),
+            axis("mtu", &["100", "1500"]),
+        ];
         let cell = |id: u32| {
             let at = id as usize - 1;
-            let values = [("driver", &axes[0].values[at / 2]), ("mtu", &axes[1].values[at % 2])];
+            let values = [
+                ("driver", &axes[0].values[at / 2]),
+                ("mtu", &axes[1].values[at % 2]),
+            ];
             Cell {
                 id,
-                axes: values.map(|(name, value)| (name.to_owned(), value.clone())).into(),
+                axes: values
+                    .map(|(name, value)| (name.to_owned(), value.clone()))
+                    .into(),
                 ..Cell::default()
             }
         };
@@ -101,11 +123,21 @@ mod tests {
             assert_eq!(matrix.axes.len(), 1);
             assert_eq!(side.label, format!("driver {driver}"));
             let cells = side.output.cells.iter();
-            let cells: Vec<_> = cells.map(|cell| (cell.id, cell.axes["mtu"].as_str())).collect();
+            let cells: Vec<_> = cells
+                .map(|cell| (cell.id, cell.axes["mtu"].as_str()))
+                .collect();
             assert_eq!(cells, [(1, "100"), (2, "1500")]);
-            assert!(side.output.cells.iter().all(|cell| cell.axes["driver"] == driver));
+            assert!(
+                side.output
+                    .cells
+                    .iter()
+                    .all(|cell| cell.axes["driver"] == driver)
+            );
         }
-        assert_eq!((difference.before, difference.after), (vec!["qfe".to_owned()], vec!["old".to_owned()]));
+        assert_eq!(
+            (difference.before, difference.after),
+            (vec!["qfe".to_owned()], vec!["old".to_owned()])
+        );
         assert!(split(&subject(), "mtu").is_ok(), "the only two");
     }
 
