@@ -18,7 +18,7 @@ use linerate_model::output::{CellFigure, Comparison, Side};
 use crate::experiment::{Figure, Key, groups, judge};
 use crate::stats::max_t::{self, Column, P};
 use crate::stats::paired::Effect;
-use crate::stats::{describe, equivalence, many, normal, student};
+use crate::stats::{describe, equivalence, many, normal};
 
 /// One figure of a cell in both matrices.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -305,13 +305,32 @@ fn columns<'a>(contrasts: impl Iterator<Item = &'a Contrast<'a>> + Clone) -> Vec
     let column = |one: &Contrast<'_>, noise| Column::new(one.logs.concat(), noise);
     let cells = contrasts.clone().filter(|one| one.cell.is_some());
     let squares: Vec<f64> = cells.map(|one| column(one, 0.0).scale).collect();
-    let noise = noise_in_common(&squares);
+    let runs = contrasts
+        .clone()
+        .next()
+        .map_or(0, |one| one.runs().iter().sum());
+    let noise = noise_in_common(&squares, runs);
     let own = |one: &Contrast<'_>| if one.cell.is_some() { noise } else { 0.0 };
     contrasts.map(|one| column(one, own(one))).collect()
 }
 
-fn noise_in_common(squares: &[f64]) -> f64 {
-    describe::quantile(squares, 0.25).unwrap_or(0.0)
+/// The sum of squares that each cell borrows: as if it had up to as many more runs, with the typical noise of all cells. The
+/// more the cells differ in their noise, the less is borrowed: the empirical Bayes estimate of a variance (Smyth 2004), by
+/// the spread of the logarithms beyond what so few runs explain. No arrangement of the rounds changes it.
+fn noise_in_common(squares: &[f64], runs: usize) -> f64 {
+    let known = squares.iter().filter(|squares| **squares > 0.0);
+    let logs: Vec<f64> = known.map(|squares| squares.ln()).collect();
+    let Some((mean, sd)) = describe::mean(&logs).zip(describe::sd(&logs)) else {
+        return 0.0;
+    };
+    let df = runs.saturating_sub(1) as f64;
+    let beyond = sd * sd - 2.0 / (df - 1.0);
+    let borrowed = if beyond > 0.0 {
+        (2.0 / beyond).min(df)
+    } else {
+        df
+    };
+    mean.exp() * borrowed / df
 }
 
 /// The name of the entry over all cells.

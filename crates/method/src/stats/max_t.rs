@@ -28,7 +28,9 @@ pub(crate) struct P {
 
 /// The p of each column; `first` observations are of the first group. The columns are of one length.
 pub(crate) fn two_groups(columns: &[Column], first: usize) -> Vec<P> {
-    let all = columns.first().map_or(0, |column| column.values.len());
+    let Some(all) = columns.first().map(|column| column.values.len()) else {
+        return Vec::new();
+    };
     let own: Vec<usize> = (0..first).collect();
     let observed: Vec<f64> = columns.iter().map(|one| one.statistic(&own)).collect();
     let mut order: Vec<usize> = (0..columns.len()).collect();

@@ -235,7 +235,7 @@ fn programs_find_every_cell() {
     let series = metrics
         .lines()
         .filter(|line| line.starts_with("linerate_matrix_cell{"));
-    assert_eq!(series.count(), 11 + 11 + 6);
+    assert_eq!(series.count(), 11 + 11 + 5);
     assert!(markdown::render(&subjects).contains("| protocol | family | mtu | up | down |"));
     assert!(
         json::document(&subjects[0].output)
