@@ -26,9 +26,18 @@ pub(super) fn answer(output: &Output) -> Vec<Block> {
     }
     let blocks = [
         Block::lines("answer", deciding),
+        Block::lines("", sides(all)),
         Block::lines("other figures", others),
     ];
     blocks.into_iter().flatten().collect()
+}
+
+/// Which matrix is A, and which is B.
+fn sides(all: &[Comparison]) -> Option<Line> {
+    let first = all.first()?;
+    let [a, b] = [&first.before, &first.after].map(|side| side.label.as_str());
+    let known = !a.is_empty() && !b.is_empty();
+    known.then(|| Line::new(2, format!("A is {a}, B is {b}")))
 }
 
 /// The sentence over all cells of one figure.
@@ -66,13 +75,23 @@ fn counted(of: &[&Comparison]) -> String {
     );
     let whole = of.iter().find(|one| one.cell.is_none());
     let whole = whole.map_or(String::new(), |one| {
-        format!(
-            "; over all cells B is {}: {}",
-            word(one),
-            comparison::sentence::effect(one)
-        )
+        format!("; over all cells B is {}: {}", word(one), effect(one))
     });
     counts + &whole
+}
+
+/// The effect with its interval, and the p that decides.
+fn effect(one: &Comparison) -> String {
+    let Some(ratio) = one.ratio else {
+        return "n/a".to_owned();
+    };
+    let interval = comparison::interval(one).unwrap_or("n/a".to_owned());
+    let p = one.p_adjusted.or(one.p).unwrap_or(1.0);
+    format!(
+        "{} (95 % interval {interval}), adjusted p = {}",
+        comparison::changes(one, ratio),
+        comparison::probability(p)
+    )
 }
 
 /// How many runs would decide the undecided cells: the fewest and the most.
@@ -147,7 +166,11 @@ fn verdict(one: &Comparison) -> String {
 /// The cells that are not the same, the most certain first: their medians, effects and intervals.
 fn different<'c>(of: impl Iterator<Item = &'c Comparison>, all: bool) -> Vec<Block> {
     let alike = |one: &&Comparison| one.verdict == Judgement::Equivalent;
-    let mut shown: Vec<Comparison> = of.filter(|one| !alike(one)).cloned().collect();
+    let named = |one: &Comparison| Comparison {
+        metric: String::new(),
+        ..one.clone()
+    };
+    let mut shown: Vec<Comparison> = of.filter(|one| !alike(one)).map(named).collect();
     let p = |one: &Comparison| one.p_adjusted.unwrap_or(1.0);
     linerate_model::order::by(&mut shown, |one, other| {
         one.cell
@@ -162,10 +185,13 @@ fn different<'c>(of: impl Iterator<Item = &'c Comparison>, all: bool) -> Vec<Blo
     let heading = "not equivalent: medians of runs; p is adjusted for all cells".to_owned();
     let rest = super::more(many, shown.len(), "cells");
     let table = (!shown.is_empty()).then(|| {
-        Block::Table(Table {
+        let mut table = Table {
             heading,
             ..comparison::table(&shown)
-        })
+        };
+        let first = table.columns.iter_mut().take(1);
+        first.for_each(|column| column.name = "cell".to_owned());
+        Block::Table(table)
     });
     let rest = (!rest.is_empty()).then(|| Line::new(2, rest.trim_start().to_owned()));
     table.into_iter().chain(Block::lines("", rest)).collect()

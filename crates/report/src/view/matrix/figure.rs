@@ -21,10 +21,14 @@ pub(super) fn blocks(output: &Output, layout: &Layout<'_>) -> Vec<Block> {
             }
             Some(figure) => (text(figure, &scale, usual), Tone::Plain),
             None if cell.state == CellState::Failed => (reasons.text(cell), Tone::Bad),
+            // Another protocol has it.
+            None if cell.state == CellState::Done => ("-".to_owned(), Tone::Plain),
             None => (reasons.text(cell), Tone::Plain),
         };
         let heading = heading(name, &scale, usual);
-        blocks.push(Block::Table(layout.table(heading, "not measured", &text)));
+        let mut table = layout.table(heading, "not measured", &text);
+        table.retain_rows(|cells| cells.iter().any(|cell| *cell != "-"));
+        blocks.push(Block::Table(table));
         blocks.extend(outliers(cells, name, &scale, layout));
     }
     blocks.extend(reasons.block(layout, cells));
@@ -77,6 +81,7 @@ fn text(figure: &CellFigure, scale: &Scale, usual: u32) -> String {
     let star = if figure.outliers.is_empty() { "" } else { "*" };
     let median = scale.text(figure.median);
     let range = match (figure.ci95, range(&figure.values)) {
+        (Some([low, high]), _) if low == high => String::new(),
         (Some([low, high]), _) => format!(" [{}-{}]", scale.text(low), scale.text(high)),
         (None, Some([low, high])) if figure.n > 1 => {
             format!(" ({}-{})", scale.text(low), scale.text(high))
