@@ -103,7 +103,9 @@ fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
         |named| Destination::Runs(named.to_owned()),
     );
     match place {
-        Destination::Runs(directory) | Destination::Directory(directory) => Ok(directory),
+        Destination::Runs(directory)
+        | Destination::Directory(directory)
+        | Destination::Again(directory) => Ok(directory),
         Destination::Nowhere(why) => {
             Err(Failure::usage("find the stored runs", why).hint("linerate history DIR"))
         }

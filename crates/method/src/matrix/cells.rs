@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use linerate_model::cell_run::CellRun;
-use linerate_model::order::Gather as _;
 use linerate_model::output::{Axis, Cell, CellFigure, CellState, Excluded, Matrix};
 
 use super::figures::{ORDER, meaning};
@@ -155,6 +154,7 @@ fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linerate_model::order::Gather as _;
 
     fn axis(name: &str, values: &[&str]) -> Axis {
         Axis {

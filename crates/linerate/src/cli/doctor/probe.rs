@@ -303,17 +303,17 @@ fn store() -> Check {
     let remedy = "set HOME or XDG_STATE_HOME, or give -o DIR";
     match Destination::chosen(None) {
         Destination::Nowhere(why) => Check::fails(id, name, why, remedy),
-        Destination::Directory(directory) | Destination::Runs(directory) => {
-            match writable(&directory) {
-                Ok(()) => Check::works(id, name, format!("in {}", directory.display())),
-                Err(error) => Check::fails(
-                    id,
-                    name,
-                    format!("not in {}: {error}", directory.display()),
-                    remedy,
-                ),
-            }
-        }
+        Destination::Directory(directory)
+        | Destination::Again(directory)
+        | Destination::Runs(directory) => match writable(&directory) {
+            Ok(()) => Check::works(id, name, format!("in {}", directory.display())),
+            Err(error) => Check::fails(
+                id,
+                name,
+                format!("not in {}: {error}", directory.display()),
+                remedy,
+            ),
+        },
     }
 }
 
