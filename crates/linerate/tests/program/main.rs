@@ -40,6 +40,8 @@ mod matrices;
 #[cfg(test)]
 mod matrix;
 #[cfg(test)]
+mod matrix_example;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod moved;
