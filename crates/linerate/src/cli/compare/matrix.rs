@@ -174,28 +174,28 @@ fn of_figure(
     [before, after]: [&[Cell]; 2],
     compare: impl Fn(&[Pair<'_>]) -> Vec<Comparison>,
 ) -> Vec<Comparison> {
-    let figure = |cell: &'_ Cell| cell.figures.iter().position(|figure| figure.name == name);
-    let sides = |cell: &Cell| -> Option<(usize, usize, usize)> {
-        let at = place(after, cell)?;
-        Some((figure(cell)?, at, figure(after.get(at)?)?))
+    let sides = |cell| {
+        let other = after.get(place(after, cell)?)?;
+        Some((cell, [figure(cell, name)?, figure(other, name)?]))
     };
-    let found = before.iter().filter_map(|cell| Some((cell, sides(cell)?)));
-    let named: Vec<(u32, String, [&CellFigure; 2])> = found
-        .map(|(cell, (own, at, other))| {
-            let sides = [&cell.figures[own], &after[at].figures[other]];
-            (cell.id, cell_name(matrix, cell), sides)
+    let found: Vec<(&Cell, [&CellFigure; 2])> = before.iter().filter_map(sides).collect();
+    let cells = found.iter().map(|(cell, _)| cell_name(matrix, cell));
+    let names: Vec<String> = cells.collect();
+    let pairs = found.iter().zip(&names);
+    let pairs: Vec<Pair<'_>> = pairs
+        .map(|((cell, sides), name)| Pair {
+            cell: cell.id,
+            name,
+            sides: *sides,
         })
         .collect();
-    let pair = |(cell, name, sides): &(u32, String, [&CellFigure; 2])| Pair {
-        cell: *cell,
-        name,
-        sides: *sides,
-    };
-    let pairs = named
-        .iter()
-        .map(pair)
-        .filter(|pair| pair.sides.iter().all(|side| side.n > 0));
-    compare(&pairs.collect::<Vec<_>>())
+    compare(&pairs)
+}
+
+/// A figure of a cell that has runs.
+fn figure<'c>(cell: &'c Cell, name: &str) -> Option<&'c CellFigure> {
+    let mut figures = cell.figures.iter();
+    figures.find(|figure| figure.name == name && figure.n > 0)
 }
 
 /// Where the cell of the same values is: mostly at the place that its id says.
