@@ -269,15 +269,9 @@ impl Table {
         self.tones.get(row).copied().unwrap_or_default()
     }
 
-    /// Keeps the rows whose cells after the keys are of interest.
-    fn retain_rows(&mut self, keep: impl Fn(&[&String]) -> bool) {
-        let row = |at: usize| {
-            let columns = self.columns.iter().skip(self.keys);
-            columns
-                .filter_map(|column| column.cells.get(at))
-                .collect::<Vec<_>>()
-        };
-        let kept: Vec<bool> = (0..self.rows()).map(|at| keep(&row(at))).collect();
+    /// Keeps some of the rows.
+    fn retain_rows(&mut self, keep: impl Fn(usize) -> bool) {
+        let kept: Vec<bool> = (0..self.rows()).map(keep).collect();
         for column in &mut self.columns {
             let (mut cells, mut tones) = (kept.iter(), kept.iter());
             column.cells.retain(|_| cells.next() == Some(&true));

@@ -91,10 +91,9 @@ fn summary(output: &Output, layout: &Layout<'_>) -> Block {
         .filter(|(many, _)| *many > 0)
         .map(|(many, word)| format!("{many} {word}"))
         .collect();
-    let named = if name.is_empty() {
-        String::new()
-    } else {
-        format!(" {name}")
+    let named = match name.as_str() {
+        "" | "matrix" => String::new(),
+        name => format!(" {name}"),
     };
     let lines = [
         axes.join(" × "),

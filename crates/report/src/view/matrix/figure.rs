@@ -27,7 +27,12 @@ pub(super) fn blocks(output: &Output, layout: &Layout<'_>) -> Vec<Block> {
         };
         let heading = heading(name, &scale, usual);
         let mut table = layout.table(heading, "not measured", &text);
-        table.retain_rows(|cells| cells.iter().any(|cell| *cell != "-"));
+        // Rows without any figure are in the first grid.
+        if !blocks.is_empty() {
+            let grid = layout.grid();
+            let has = |cell: &&Cell| known(cell, name).is_some();
+            table.retain_rows(|at| grid[at].iter().flatten().any(|cell| has(cell)));
+        }
         blocks.push(Block::Table(table));
         blocks.extend(outliers(cells, name, &scale, layout));
     }
@@ -83,7 +88,7 @@ fn text(figure: &CellFigure, scale: &Scale, usual: u32) -> String {
     let range = match (figure.ci95, range(&figure.values)) {
         (Some([low, high]), _) if low == high => String::new(),
         (Some([low, high]), _) => format!(" [{}-{}]", scale.text(low), scale.text(high)),
-        (None, Some([low, high])) if figure.n > 1 => {
+        (None, Some([low, high])) if figure.n > 1 && low < high => {
             format!(" ({}-{})", scale.text(low), scale.text(high))
         }
         (None, _) => String::new(),
@@ -136,7 +141,7 @@ const TITLES: &[(&str, &str, &str)] = &[
     ),
     ("packets_per_second", "packet rate", "at the receiver"),
     ("loss_ratio", "loss", "of the sent packets"),
-    ("retransmits", "retransmits", "segments, of the sender"),
+    ("retransmits", "retransmits", "of the sender"),
     (
         "cpu_local",
         "CPU local",

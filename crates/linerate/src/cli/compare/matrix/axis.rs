@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two values of an axis of one matrix, as if they were two matrices: their runs were interleaved.
 
+use linerate_method::matrix::rows;
 use linerate_model::failure::Failure;
 use linerate_model::output::{Axis, Cell, Difference, Matrix};
 use linerate_report::subject::Subject;
@@ -62,13 +63,12 @@ fn part(subject: &Subject, matrix: &Matrix, axis: &str, value: &str) -> Subject 
     let mut part = subject.clone();
     part.label = format!("{axis} {value}");
     part.output.cells = cells.collect();
+    let axes: Vec<Axis> = matrix.axes.iter().filter(|one| one.name != axis).cloned().collect();
+    // Some axis makes columns.
+    let all_rows = axes.iter().all(|axis| matrix.rows.contains(&axis.name));
     part.output.matrix = Some(Matrix {
-        axes: matrix
-            .axes
-            .iter()
-            .filter(|one| one.name != axis)
-            .cloned()
-            .collect(),
+        rows: if all_rows { rows(&axes) } else { matrix.rows.clone() },
+        axes,
         ..matrix.clone()
     });
     part
