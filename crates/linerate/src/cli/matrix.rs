@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate matrix`: every combination of the axes of a plan, measured several times.
 
-mod addresses;
 mod commands;
 mod directory;
 mod file;
+mod lab_link;
 mod measurement;
 mod request;
 mod settings;
@@ -34,8 +34,8 @@ use super::target::Target;
 use super::tune::find;
 use crate::exit::Exit;
 use crate::store;
-use addresses::Addresses;
 use directory::Claim;
+use lab_link::LabLink;
 use measurement::Peer;
 use request::Request;
 use settings::Settings;
@@ -187,10 +187,10 @@ fn measured(
     let peer = peer(request, session, host);
     let is_over = progress.runs_left() == 0;
     let first = match is_over {
-        true => Test::default(),
-        false => first_look(request, &peer, session)?,
+        true => None,
+        false => Some(first_look(request, &peer, session)?),
     };
-    let settings = Settings::open(request, &args.far, session, host, &first)?;
+    let settings = Settings::open(request, &args.far, session, host, first.as_ref())?;
     let mut trial = Trial {
         request,
         matrix,
@@ -222,7 +222,7 @@ fn measured(
 
 fn peer(request: &Request, session: &Session, host: &str) -> Peer {
     let host6 = match (request.lab, request.host6) {
-        (true, _) => Addresses::of_peer(session).map(|address| address.to_string()),
+        (true, _) => LabLink::of_peer(session).map(|address| address.to_string()),
         (false, Some(address)) => Some(with_port_of(host, address)),
         (false, None) => None,
     };

@@ -72,7 +72,6 @@ fn combination(axes: &[Axis], at: usize) -> Cell {
 
 /// Takes in the runs of one cell; how many count.
 fn fill(cell: &mut Cell, runs: &[&CellRun], rounds: u32) -> u32 {
-    cell.note = note(&cell.axes);
     let (counting, others): (Vec<&CellRun>, Vec<&CellRun>) = runs
         .iter()
         .copied()
@@ -88,6 +87,8 @@ fn fill(cell: &mut Cell, runs: &[&CellRun], rounds: u32) -> u32 {
         Some(last) => (last.state, last.reason.clone()),
         None => (CellState::Pending, None),
     };
+    let is_possible = cell.state != CellState::NotPossible;
+    cell.note = note(&cell.axes).filter(|_| is_possible);
     counting.len() as u32
 }
 

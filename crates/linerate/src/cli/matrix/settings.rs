@@ -3,14 +3,13 @@
 //! settings by commands of the user.
 
 use linerate_change::parse;
-use linerate_linux::nic;
 use linerate_method::matrix::{Axes, MTU, OFFLOAD, SETTINGS};
 use linerate_model::failure::Failure;
 use linerate_model::output::{Finding, Role, Test};
 
-use super::addresses::Addresses;
 use super::commands::Commands;
-use super::request::{PlannedAxis, Request, wrong};
+use super::lab_link::LabLink;
+use super::request::{PlannedAxis, PlannedValue, Request, wrong};
 use crate::cli::args::FarFlags;
 use crate::cli::session::Session;
 use crate::cli::tune::candidate::Proposal;
@@ -27,9 +26,8 @@ pub(super) struct Settings<'a> {
     values: Vec<(&'a str, &'a str)>,
     /// Those of the last cell, as far as they are known to be in force.
     in_force: Option<Axes>,
-    addresses: Addresses,
-    /// Why an MTU below IPv6's is not set.
-    small_mtu: Option<String>,
+    /// Sets the MTU in a lab.
+    lab: Option<LabLink>,
 }
 
 /// Why a cell's settings are not in force.
@@ -44,7 +42,7 @@ pub(super) enum Refusal {
 }
 
 impl<'a> Settings<'a> {
-    /// Nothing is changed yet; `first` is a test between the hosts, whose interfaces are set.
+    /// Nothing is changed yet; `first` is a test between the hosts, whose interfaces are set, or nothing where no cell runs.
     ///
     /// # Errors
     /// A host whose settings are to be changed is not reached, or an interface carries the management session.
@@ -53,66 +51,54 @@ impl<'a> Settings<'a> {
         far: &FarFlags,
         session: &mut Session,
         host: &str,
-        first: &Test,
+        first: Option<&Test>,
     ) -> Result<Self, Failure> {
         let mut settings = Self {
             commands: Commands::of(request, session)?,
             stage: None,
             values: Vec::new(),
             in_force: None,
-            addresses: Addresses::default(),
-            small_mtu: None,
+            lab: None,
         };
-        let axes: Vec<&PlannedAxis> = SETTINGS
-            .iter()
-            .filter_map(|name| request.built_in(name))
-            .collect();
-        if axes.is_empty() {
+        let is_set = |name: &&str| request.built_in(name).is_some();
+        let Some(first) = first.filter(|_| SETTINGS.iter().any(|name| is_set(name))) else {
             return Ok(settings);
-        }
+        };
         let reached = match request.lab {
             true => Reached::in_lab(hands::of_lab(session)?),
             false => Reached::open(far, session, host)?,
         };
-        let ends = [
-            (Role::Local, &first.local_interface),
-            (Role::Remote, &first.remote_interface),
-        ];
+        let is_mtu_of_lab = request.lab && is_set(&MTU);
+        settings.lab = is_mtu_of_lab.then(|| LabLink::of(session, first));
         let mut proposals = Vec::new();
-        for (role, interface) in ends {
-            let Some(interface) = interface
-                .as_deref()
-                .filter(|_| reached.hands.contains_key(&role))
-            else {
+        for (role, axis, value) in settings.staged(request) {
+            let Some(interface) = interface(role, first, &reached)? else {
                 continue;
             };
-            for axis in &axes {
-                for value in &axis.values {
-                    let proposal = proposal(role, axis, &value.name, interface)?;
-                    if let Some(why) = reached.refusal(&proposal, far) {
-                        return Err(wrong(&why, "another interface, or that flag"));
-                    }
-                    settings
-                        .values
-                        .push((axis.name.as_str(), value.name.as_str()));
-                    proposals.push(proposal);
-                }
+            let proposal = proposal(role, axis, value, interface)?;
+            if let Some(why) = reached.refusal(&proposal, far) {
+                return Err(wrong(&why, "another interface, or that flag"));
             }
+            settings.values.push((&axis.name, value));
+            proposals.push(proposal);
         }
-        if request.lab {
-            settings.addresses = Addresses::of_lab(session, first);
-        } else {
-            settings.small_mtu = small_mtu(first.local_interface.as_deref());
-            if !reached.hands.contains_key(&Role::Remote) {
-                session.console.alert(ONE_SIDE);
-            } else {
-                settings
-                    .small_mtu
-                    .get_or_insert_with(|| FAR_ADDRESSES.to_owned());
-            }
+        if !request.lab && !reached.hands.contains_key(&Role::Remote) {
+            session.console.alert(ONE_SIDE);
         }
         settings.stage = Some(Stage::new(reached.hands, proposals).with_idle());
         Ok(settings)
+    }
+
+    /// What the stage sets: each value of each axis on both hosts.
+    fn staged(&self, request: &'a Request) -> Vec<(Role, &'a PlannedAxis, &'a str)> {
+        let names = SETTINGS.iter();
+        let names = names.filter(|name| self.lab.is_none() || **name != MTU);
+        let axes = names.filter_map(|name| request.built_in(name));
+        let values = axes.flat_map(|axis| axis.values.iter().map(move |value| (axis, value)));
+        let both = |(axis, value): (&'a PlannedAxis, &'a PlannedValue)| {
+            [Role::Local, Role::Remote].map(|role| (role, axis, value.name.as_str()))
+        };
+        values.flat_map(both).collect()
     }
 
     /// Brings the settings of a cell in force; whether anything was changed.
@@ -128,11 +114,6 @@ impl<'a> Settings<'a> {
             return Ok(false);
         }
         self.in_force = None;
-        let mtu = axes.get(MTU).and_then(|mtu| mtu.parse::<u32>().ok());
-        let small = mtu.is_some_and(|mtu| mtu < IPV6_MTU);
-        if let Some(why) = self.small_mtu.as_ref().filter(|_| small) {
-            return Err(Refusal::Impossible(why.clone()));
-        }
         if self.commands.are_due(axes) {
             // A command may replace the interface.
             self.stage_to(&[])?;
@@ -140,8 +121,9 @@ impl<'a> Settings<'a> {
         }
         let wanted: Vec<usize> = self.candidates(axes).collect();
         self.stage_to(&wanted)?;
-        if !small {
-            self.addresses.restore();
+        if let (Some(link), Some(mtu)) = (&self.lab, axes.get(MTU)) {
+            let mtu = mtu.parse().unwrap_or_default();
+            link.set_mtu(mtu).map_err(Refusal::Impossible)?;
         }
         self.in_force = Some(axes.clone());
         Ok(true)
@@ -156,7 +138,6 @@ impl<'a> Settings<'a> {
             Err(Refusal::Over(failure)) => Err(failure),
             _ => Ok(()),
         };
-        self.addresses.restore();
         self.in_force = None;
         let commanded = self.commands.back(session);
         staged.and(commanded)
@@ -171,7 +152,8 @@ impl<'a> Settings<'a> {
 
     fn concerned(&self) -> impl Iterator<Item = &str> {
         let built_in = self.values.iter().map(|(axis, _)| *axis);
-        built_in.chain(self.commands.names())
+        let of_lab = self.lab.iter().map(|_| MTU);
+        built_in.chain(of_lab).chain(self.commands.names())
     }
 
     fn candidates(&self, axes: &Axes) -> impl Iterator<Item = usize> {
@@ -190,6 +172,27 @@ impl<'a> Settings<'a> {
             Trouble::Harmful(why) => Refusal::Failed(why),
             lost @ Trouble::Lost(_) => Refusal::Over(failure(lost)),
         })
+    }
+}
+
+/// The interface of a host that is measured; nothing where its settings stay.
+fn interface<'t>(
+    role: Role,
+    first: &'t Test,
+    reached: &Reached<'_>,
+) -> Result<Option<&'t str>, Failure> {
+    let interface = match role {
+        Role::Local => &first.local_interface,
+        _ => &first.remote_interface,
+    };
+    match (reached.hands.contains_key(&role), interface) {
+        (false, _) => Ok(None),
+        (true, Some(interface)) => Ok(Some(interface)),
+        (true, None) => Err(Failure::measuring(
+            "find the interface that is measured",
+            "the first test does not report it",
+        )
+        .hint("set it by commands: --set")),
     }
 }
 
@@ -242,28 +245,9 @@ fn offloads(axis: &PlannedAxis, value: &str, interface: &str) -> String {
     format!("ethtool -K {interface}{switches}")
 }
 
-/// The kernel removes the IPv6 addresses of an interface with such an MTU (net/ipv6/addrconf.c, `NETDEV_CHANGEMTU`), and
-/// their routes.
-fn small_mtu(interface: Option<&str>) -> Option<String> {
-    let interface = interface?;
-    let index = nic::link(interface).ok()?.index;
-    let held = nic::addresses_of(index).ok()?;
-    let address = held.into_iter().find_map(|(address, _)| match address {
-        std::net::IpAddr::V6(address) if !address.is_unicast_link_local() => Some(address),
-        _ => None,
-    })?;
-    Some(format!(
-        "an MTU below 1280 removes the IPv6 address {address} of {interface} and its routes, which nothing here \
-         would restore: remove them first, or set the MTU by --set"
-    ))
-}
-
 const ONE_SIDE: &str = "MTU and offloads are set on this host only; those of HOST stay as they are (--remote sets \
     them by ssh)";
-const FAR_ADDRESSES: &str = "an MTU below 1280 removes the IPv6 addresses of the other host, if it has any, which \
-    nothing here would restore: set the MTU by --set";
 const SEGMENTATION: [&str; 3] = ["tso", "gso", "gro"];
-const IPV6_MTU: u32 = 1280;
 
 #[cfg(test)]
 mod tests {

@@ -16,8 +16,9 @@ pub(super) fn announcement(matrix: &Matrix, progress: &Progress, each_s: Option<
     };
     let (left, done) = (progress.runs_left(), progress.runs_done());
     let runs = match done {
+        0 if matrix.rounds == 1 => format!("{left} runs in one round"),
         0 => format!("{left} runs in {} rounds", matrix.rounds),
-        done => format!("{done} runs are done, {left} are left"),
+        done => format!("{done} runs are done, {left} remain"),
     };
     let time = each_s.map_or_else(String::new, |each_s| {
         format!(
@@ -65,7 +66,9 @@ pub(super) fn status(
 /// A run that has ended.
 pub(super) fn run(number: usize, all: usize, slot: Slot, axes: &Axes, run: &CellRun) -> String {
     let gave = match (&run.reason, run.state) {
-        (Some(why), CellState::NotPossible) => format!("not possible: {why}"),
+        (Some(why), CellState::NotPossible) => {
+            return format!("not possible: {}: {why}", label(axes));
+        }
         (Some(why), CellState::Pending) => format!("does not count, is repeated: {why}"),
         (Some(why), _) => format!("failed: {why}"),
         (None, _) => figures(run),

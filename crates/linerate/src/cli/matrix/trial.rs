@@ -179,10 +179,15 @@ impl Trial<'_> {
         let all = self.progress.runs_done() + self.progress.runs_left();
         let text = texts::run(number, all, slot, &cell.axes, &run);
         session.console.row(&text);
-        self.pace.ended(self.begun.elapsed().as_secs_f64());
-        if let Some(each_s) = self.pace.corrected() {
-            let left_s = each_s * self.progress.runs_left() as f64;
-            session.console.row(&texts::corrected(each_s, left_s));
+        if !run.run.is_empty() {
+            self.pace.ended(self.begun.elapsed().as_secs_f64());
+        }
+        let left = self.progress.runs_left() as f64;
+        let long = |each_s: &f64| each_s * left >= LONG_S;
+        if let Some(each_s) = self.pace.corrected().filter(long) {
+            session
+                .console
+                .row(&texts::corrected(each_s, each_s * left));
         }
         self.runs.push(run);
     }
@@ -249,4 +254,6 @@ fn failed(slot: Slot) -> CellState {
     }
 }
 
+/// A time that is worth a correction, seconds.
+const LONG_S: f64 = 60.0;
 const REDRAWN: Duration = Duration::from_millis(500);
