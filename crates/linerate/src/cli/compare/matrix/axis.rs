@@ -63,11 +63,20 @@ fn part(subject: &Subject, matrix: &Matrix, axis: &str, value: &str) -> Subject 
     let mut part = subject.clone();
     part.label = format!("{axis} {value}");
     part.output.cells = cells.collect();
-    let axes: Vec<Axis> = matrix.axes.iter().filter(|one| one.name != axis).cloned().collect();
+    let axes: Vec<Axis> = matrix
+        .axes
+        .iter()
+        .filter(|one| one.name != axis)
+        .cloned()
+        .collect();
     // Some axis makes columns.
     let all_rows = axes.iter().all(|axis| matrix.rows.contains(&axis.name));
     part.output.matrix = Some(Matrix {
-        rows: if all_rows { rows(&axes) } else { matrix.rows.clone() },
+        rows: if all_rows {
+            rows(&axes)
+        } else {
+            matrix.rows.clone()
+        },
         axes,
         ..matrix.clone()
     });
