@@ -135,7 +135,7 @@ fn two_matrices_are_compared_cell_by_cell() {
     let text = words(&ran.stdout);
     for said in [
         "delivered rate: B is better in 1 of 4 cells, worse in 1, equivalent within 2 % in 2",
-        "worse -9.9",
+        "worse -10 %",
         "better × ",
         "driver: qfe -> hme",
         "kernel (local): 5.10 -> 6.1",

@@ -106,12 +106,35 @@ fn a_matrix_without_an_effect_has_a_false_verdict_in_at_most_five_of_a_hundred()
     }
 }
 
+/// Noise that lasts longer than a round makes two sessions differ: of matrices of five cells whose runs correlate by 0.9, a
+/// quarter would have a false verdict. Two values of an axis of one matrix meet the same noise.
+#[test]
+fn interleaved_cells_stand_noise_that_lasts_longer_than_a_round() {
+    for noise in NOISES {
+        let kind = Kind::new(10, noise);
+        let found = share(400, |seed| {
+            let all = kind.measured(seed, |_| 0.0);
+            let (before, after) = all.split_at(5);
+            let pairs = before.iter().zip(after).zip(1..);
+            let pairs = pairs.map(|((before, after), cell)| Pair {
+                cell,
+                name: "cell",
+                sides: [before, after],
+            });
+            let all = compare(&pairs.collect::<Vec<_>>(), 0.02, 1);
+            all.iter().any(differs)
+        });
+        println!("interleaved, {noise:?}: {:.2} %", 100.0 * found);
+        assert!(found <= 0.05, "{noise:?}: {found}");
+    }
+}
+
 /// The whole count; it takes minutes without optimisation.
 #[test]
 #[ignore = "a long simulation: cargo test --release"]
-fn a_thousand_cells_have_no_more_false_verdicts_than_five() {
+fn a_thousand_cells_have_no_more_false_verdicts_than_twenty() {
     for noise in NOISES {
-        for (cells, matrices) in [(1000, 200), (40, 2000), (5, 5000)] {
+        for (cells, matrices) in [(1000, 200), (40, 2000), (20, 2000)] {
             let found = with_a_false_difference(Kind::new(cells, noise), matrices);
             assert!(found <= 0.05, "{noise:?}, {cells}: {found}");
         }

@@ -15,15 +15,15 @@ pub(crate) struct Layout<'o> {
 }
 
 impl<'o> Layout<'o> {
-    /// Of a document with a matrix of a possible size.
+    /// Of a document with a matrix of a possible size; an axis of one value is neither row nor column.
     pub(crate) fn of(output: &'o Output) -> Option<Self> {
         let matrix = output.matrix.as_ref()?;
         let size = matrix.axes.iter().try_fold(1_usize, |size, axis| {
             size.checked_mul(axis.values.len())
                 .filter(|size| *size <= MOST_CELLS)
         })?;
-        let is_row = |axis: &&Axis| matrix.rows.contains(&axis.name);
-        let (rows, columns) = matrix.axes.iter().partition(is_row);
+        let is_row = |axis: &&'o Axis| matrix.rows.contains(&axis.name);
+        let (rows, columns) = several(matrix).into_iter().partition(is_row);
         let mut cells = vec![None; size];
         for cell in &output.cells {
             let place = (cell.id as usize)
@@ -131,13 +131,19 @@ impl<'o> Layout<'o> {
 /// The name of a cell for people: its values on the axes that have several.
 #[must_use]
 pub fn cell_name(matrix: &Matrix, cell: &Cell) -> String {
-    let several = |axis: &&Axis| axis.values.len() > 1;
-    let mut axes: Vec<&Axis> = matrix.axes.iter().filter(several).collect();
-    if axes.is_empty() {
-        axes = matrix.axes.iter().collect();
-    }
+    let axes = several(matrix);
     let labels = axes.iter().map(|axis| label(&axis.name, value(cell, axis)));
     labels.collect::<Vec<_>>().join(" ")
+}
+
+/// The axes with several values, which tell cells apart; all of a matrix without any.
+fn several(matrix: &Matrix) -> Vec<&Axis> {
+    let several = |axis: &&Axis| axis.values.len() > 1;
+    let axes: Vec<&Axis> = matrix.axes.iter().filter(several).collect();
+    match axes.is_empty() {
+        true => matrix.axes.iter().collect(),
+        false => axes,
+    }
 }
 
 /// The value of a cell on an axis.
