@@ -111,9 +111,14 @@ fn a_matrix_without_an_effect_has_a_false_verdict_in_at_most_five_of_a_hundred()
 #[test]
 fn interleaved_cells_stand_noise_that_lasts_longer_than_a_round() {
     for noise in NOISES {
-        let kind = Kind::new(10, noise);
+        let kind = Kind {
+            unequal: false,
+            ..Kind::new(10, noise)
+        };
+        // All of one rate.
+        let alike = |at: usize| -(1.0 + at as f64).ln();
         let found = share(400, |seed| {
-            let all = kind.measured(seed, |_| 0.0);
+            let all = kind.measured(seed, alike);
             let (before, after) = all.split_at(5);
             let pairs = before.iter().zip(after).zip(1..);
             let pairs = pairs.map(|((before, after), cell)| Pair {
