@@ -201,7 +201,7 @@ fn one_that_is_killed_again_and_again_ends_with_each_run_once() {
     ]
     .concat();
     let run = place.join("run");
-    let mut kept = BTreeMap::new();
+    let mut kept = BTreeMap::<u64, Vec<String>>::new();
     let mut child = against(&server, &place, &words).spawn().unwrap();
     for attempt in 0_u32.. {
         let target = total(&counting(&run)) + 2;
@@ -215,7 +215,7 @@ fn one_that_is_killed_again_and_again_ends_with_each_run_once() {
         let now = counting(&run);
         for (cell, runs) in &kept {
             assert!(
-                starts_with(&now[cell], runs),
+                now[cell].starts_with(runs),
                 "{cell}: {now:?} after {kept:?}"
             );
         }
@@ -235,10 +235,6 @@ fn one_that_is_killed_again_and_again_ends_with_each_run_once() {
     assert!(all.values().all(|runs| runs.len() == 2), "{all:?}");
     assert!(log(&place).ends_with('R'), "{}", log(&place));
     assert_eq!(tune(&place, "status"), (0, 0));
-}
-
-fn starts_with(now: &[String], before: &[String]) -> bool {
-    now.starts_with(before)
 }
 
 fn total(runs: &BTreeMap<u64, Vec<String>>) -> usize {
