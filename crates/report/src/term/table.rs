@@ -49,11 +49,9 @@ fn render_part(text: &mut String, table: &Table, widths: &[usize], part: &[usize
     for row in 0..table.rows() {
         let cells = columns().map(|(column, width)| {
             let tone = column.tones.get(row).copied().unwrap_or_default();
-            toned(
-                &padded(&column.cells[row], width, column.align),
-                tone,
-                style,
-            )
+            let cell = padded(&column.cells[row], width, column.align);
+            let words = cell.trim_end();
+            toned(words, tone, style) + &cell[words.len()..]
         });
         let cells = cells.collect::<Vec<_>>().join(GAP);
         push_line(text, &(INDENT.to_owned() + &cells), table.tone(row), style);

@@ -85,13 +85,15 @@ fn usual_runs(cells: &[Cell], name: &str) -> u32 {
 fn text(figure: &CellFigure, scale: &Scale, usual: u32) -> String {
     let star = if figure.outliers.is_empty() { "" } else { "*" };
     let median = scale.text(figure.median);
-    let range = match (figure.ci95, range(&figure.values)) {
-        (Some([low, high]), _) if low == high => String::new(),
-        (Some([low, high]), _) => format!(" [{}-{}]", scale.text(low), scale.text(high)),
-        (None, Some([low, high])) if figure.n > 1 && low < high => {
-            format!(" ({}-{})", scale.text(low), scale.text(high))
-        }
-        (None, _) => String::new(),
+    let (ends, brackets) = match (figure.ci95, range(&figure.values)) {
+        (Some(ends), _) => (ends, ["[", "]"]),
+        (None, Some(ends)) => (ends, ["(", ")"]),
+        (None, None) => ([figure.median; 2], ["", ""]),
+    };
+    let [low, high] = ends.map(|end| scale.text(end));
+    let range = match low == high {
+        true => String::new(),
+        false => format!(" {}{low}-{high}{}", brackets[0], brackets[1]),
     };
     let fewer = match figure.n == usual {
         true => String::new(),
