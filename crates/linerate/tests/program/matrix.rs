@@ -185,7 +185,9 @@ fn a_setting_changes_as_seldom_as_it_can_and_is_restored() {
 fn tune(place: &Path, action: &str) -> (i32, usize) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
     command.args(["tune", action, "--json"]);
-    let output = command.env("XDG_STATE_HOME", place).output().unwrap();
+    // What restores is run where `restore` is.
+    command.current_dir(place).env("XDG_STATE_HOME", place);
+    let output = command.output().unwrap();
     let json = document(&output);
     let changes = json["changes"].as_array().map_or(0, Vec::len);
     (output.status.code().unwrap(), changes)

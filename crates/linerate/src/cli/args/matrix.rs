@@ -78,6 +78,9 @@ pub(in crate::cli) struct MatrixArgs {
     /// Also print each run's directory
     #[arg(short = 'v', long, action = clap::ArgAction::Count)]
     pub(in crate::cli) verbose: u8,
+    /// Further flags of each test, such as -w 4M -p 5300
+    #[arg(last = true, value_name = "FLAGS")]
+    pub(in crate::cli) flags: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) far: FarFlags,
     /// Measure between two hosts created on this machine, without root
@@ -89,9 +92,6 @@ pub(in crate::cli) struct MatrixArgs {
     /// What lies between the hosts: pair, bridge or route [default: pair]
     #[arg(long, value_name = "TOPOLOGY", help_heading = "Lab")]
     pub(in crate::cli) topology: Option<Topology>,
-    /// Further flags of each test, such as -w 4M -p 5300
-    #[arg(last = true, value_name = "FLAGS")]
-    pub(in crate::cli) flags: Vec<String>,
 }
 
 impl MatrixArgs {

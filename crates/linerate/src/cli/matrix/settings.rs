@@ -274,7 +274,5 @@ mod tests {
                 4
             );
         }
-        let axis = &words::axes("offload=warp").unwrap()[0];
-        assert!(proposal(Role::Local, axis, "warp", "eth0").is_err());
     }
 }

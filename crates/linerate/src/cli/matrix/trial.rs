@@ -180,6 +180,9 @@ impl Trial<'_> {
         let text = texts::run(number, all, slot, &cell.axes, &run);
         session.console.row(&text);
         if !run.run.is_empty() {
+            session
+                .console
+                .detail_row(&format!("  in runs/{}", run.run));
             self.pace.ended(self.begun.elapsed().as_secs_f64());
         }
         let left = self.progress.runs_left() as f64;
