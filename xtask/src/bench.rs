@@ -8,6 +8,7 @@ mod footprint;
 mod frames;
 mod history;
 mod load;
+mod matrix;
 mod meter;
 mod options;
 mod row;
@@ -48,6 +49,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         "footprint",
         "history",
         "explain",
+        "matrix",
         "sampling",
         "frames",
         "spacing",
@@ -81,6 +83,9 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     if options.wants("explain") {
         documents.push(explain::run(&ours_path(&ours)));
+    }
+    if options.wants("matrix") {
+        documents.push(matrix::run(&ours_path(&ours)));
     }
     if options.wants("sampling") {
         let seconds = options.seconds.unwrap_or(20);

@@ -14,6 +14,7 @@ mod figures;
 pub mod order;
 mod possible;
 mod progress;
+pub mod verdict;
 
 pub use axis::{Axes, check, is_setting};
 pub use cells::{cells, rows};

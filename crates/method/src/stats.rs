@@ -13,6 +13,7 @@ pub(crate) mod equivalence;
 pub mod fairness;
 pub(crate) mod level_change;
 pub(crate) mod many;
+pub(crate) mod max_t;
 pub(crate) mod normal;
 pub mod paired;
 pub(crate) mod shift;

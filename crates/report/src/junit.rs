@@ -2,10 +2,11 @@
 //! JUnit XML for a CI server (schema: `junit.xsd`): expectations, tests and comparisons are cases. A case fails if the
 //! command itself fails for it: an expectation that is not met, or invalid numbers.
 
-use linerate_model::output::{Comparison, Expectation, Judgement, Output, Test};
+use linerate_model::output::{Cell, CellState, Comparison, Expectation, Judgement, Output, Test};
 
 use crate::subject::Subject;
 use crate::view::figures;
+use crate::view::matrix::cell_name;
 use crate::view::{name, relevant, way};
 use crate::xml::escaped;
 
@@ -88,6 +89,13 @@ fn properties(output: &Output) -> String {
         let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         push(&parts.join(" "), &value.to_string());
     }
+    for cell in &output.cells {
+        let Some(matrix) = &output.matrix else { break };
+        for figure in cell.figures.iter().filter(|figure| figure.n > 0) {
+            let name = format!("{} {}", figure.name, cell_name(matrix, cell));
+            push(&name, &figure.median.to_string());
+        }
+    }
     text + "    </properties>\n"
 }
 
@@ -102,6 +110,7 @@ fn cases(output: &Output) -> Vec<Case> {
     }));
     let expectations = output.expectations.iter();
     cases.extend(expectations.map(|one| expectation(output, one)));
+    cases.extend(output.cells.iter().filter_map(|cell| of_cell(output, cell)));
     let comparisons = output.comparison.iter();
     cases.extend(comparisons.map(|one| of_comparison(output, one)));
     cases
@@ -159,6 +168,20 @@ fn expectation(output: &Output, expectation: &Expectation) -> Case {
     };
     let name = &expectation.expression;
     case(output, "expect", name, outcome, String::new())
+}
+
+/// A cell of a matrix that was measured, failed, or cannot be.
+fn of_cell(output: &Output, cell: &Cell) -> Option<Case> {
+    let matrix = output.matrix.as_ref()?;
+    let reason = cell.reason.clone().unwrap_or_default();
+    let outcome = match cell.state {
+        CellState::Done => Outcome::Passed,
+        CellState::Failed => Outcome::Broken(reason),
+        CellState::NotPossible => Outcome::Skipped(reason),
+        CellState::Pending => Outcome::Skipped("not every round has run".to_owned()),
+    };
+    let name = cell_name(matrix, cell);
+    Some(case(output, "cell", &name, outcome, String::new()))
 }
 
 fn of_comparison(output: &Output, comparison: &Comparison) -> Case {

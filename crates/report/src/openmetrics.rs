@@ -2,11 +2,12 @@
 //! The key figures as OpenMetrics 1.0, for a textfile collector or a push: gauges in base units, the unit
 //! at the end of the name, each series once.
 
-use linerate_model::output::Output;
+use linerate_model::output::{Cell, Output};
 use linerate_model::printable::Printable;
 
 use crate::subject::Subject;
 use crate::view::figures::{self, Figure, Unit};
+use crate::view::matrix::{cell_name, known as known_figure, names};
 
 /// Names and values of labels.
 type Labels = Vec<(&'static str, String)>;
@@ -32,6 +33,11 @@ pub fn render(subjects: &[Subject]) -> Printable {
         "1 if the expectation was met",
     );
     let mut info = Family::new("linerate_run_info", "", "The run that the figures are of");
+    let mut cells = Family::new(
+        "linerate_matrix_cell",
+        "",
+        "The median of a figure of a cell of a matrix, in its base unit",
+    );
     for subject in subjects {
         let run = vec![
             ("run", subject.label.clone()),
@@ -46,15 +52,40 @@ pub fn render(subjects: &[Subject]) -> Printable {
                 families[at].push(labels(&figure, &run), value * scale(figure.unit));
             }
         }
+        cells.series.extend(of_cells(&subject.output, &run));
         for asked in &subject.output.expectations {
             let mut labels = run.clone();
             labels.push(("expression", asked.expression.clone()));
             met.push(labels, f64::from(u8::from(asked.met)));
         }
     }
-    families.extend([met, info]);
+    families.extend([cells, met, info]);
     let text = families.iter().map(Family::text).collect::<String>();
     Printable::of(&(text + "# EOF\n"))
+}
+
+/// The figures of the cells: each has one of a name.
+fn of_cells(output: &Output, run: &Labels) -> Vec<(Labels, f64)> {
+    let Some(matrix) = &output.matrix else {
+        return Vec::new();
+    };
+    let cell = |cell: &Cell| {
+        let named = cell_name(matrix, cell);
+        let known = names(std::slice::from_ref(cell)).into_iter();
+        let figure = |name: &str| {
+            let figure = known_figure(cell, name)?;
+            let mut labels = run.clone();
+            labels.extend([
+                ("id", cell.id.to_string()),
+                ("cell", named.clone()),
+                ("figure", figure.name.clone()),
+                ("unit", figure.unit.clone()),
+            ]);
+            Some((labels, figure.median))
+        };
+        known.filter_map(figure).collect::<Vec<_>>()
+    };
+    output.cells.iter().flat_map(cell).collect()
 }
 
 fn run_labels(output: &Output, run: &Labels) -> Labels {

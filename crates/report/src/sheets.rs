@@ -3,11 +3,14 @@
 //!
 //! Each list of objects is a sheet (`tests`, `tests.intervals`, `ledger.stages` …); a row of an inner list repeats the
 //! key of the outer one (`test_id`). Objects in a row are columns with a dot (`rtt_ns.p50`); unknown cells are empty.
+//! The cells of a matrix are the sheet `matrix`, with a column for each axis.
 
+pub mod matrix;
 mod node;
 pub mod throughput;
 
 use linerate_model::order::Gather as _;
+use linerate_model::output::Output;
 use serde::Serialize;
 
 use crate::subject::Subject;
@@ -54,7 +57,8 @@ pub fn of(subjects: &[Subject]) -> serde_json::Result<Vec<Sheet>> {
             [_] => NamedCells::new(),
             _ => vec![("run".to_owned(), Cell::Text(subject.label.clone()))],
         };
-        tables.document(&node(&subject.output)?, &prefix);
+        tables.matrix(&subject.output, &prefix);
+        tables.document(&without_cells(&subject.output)?, &prefix);
         tables.list("settings", &node(&subject.settings)?, &prefix);
     }
     Ok(tables.0.into_iter().map(OpenSheet::sheet).collect())
@@ -67,11 +71,27 @@ pub fn main_of(subjects: &[Subject]) -> &'static str {
     let compared = |subject: &Subject| !subject.output.comparison.is_empty();
     if subjects.iter().any(compared) {
         "comparison"
+    } else if subjects
+        .iter()
+        .any(|subject| !subject.output.cells.is_empty())
+    {
+        matrix::MATRIX
     } else if subjects.iter().any(forward) {
         "results"
     } else {
         "tests"
     }
+}
+
+/// The document without the cells of its matrix, which have their own sheet.
+fn without_cells(output: &Output) -> serde_json::Result<Node> {
+    if output.matrix.is_none() {
+        return node(output);
+    }
+    node(&Output {
+        cells: Vec::new(),
+        ..output.clone()
+    })
 }
 
 fn node(value: &impl Serialize) -> serde_json::Result<Node> {
@@ -89,6 +109,18 @@ struct OpenSheet {
 }
 
 impl Tables {
+    /// One row a cell and figure.
+    fn matrix(&mut self, output: &Output, prefix: &NamedCells) {
+        let Some(asked) = &output.matrix else { return };
+        for row in output
+            .cells
+            .iter()
+            .flat_map(|cell| matrix::rows(asked, cell))
+        {
+            self.push(matrix::MATRIX, [prefix.clone(), row].concat());
+        }
+    }
+
     /// Single values become the sheet `run`.
     fn document(&mut self, document: &Node, prefix: &NamedCells) {
         let Node::Map(fields) = document else { return };
@@ -135,13 +167,9 @@ impl Tables {
 impl OpenSheet {
     fn sheet(self) -> Sheet {
         let columns = self.columns();
-        let cell = |row: &NamedCells, column: &String| {
-            let known = row.iter().find(|(name, _)| name == column);
-            known.map_or(Cell::Empty, |(_, cell)| cell.clone())
-        };
-        let row = |row: &NamedCells| columns.iter().map(|column| cell(row, column)).collect();
+        let rows = self.rows.iter().map(|row| in_columns(row, &columns));
         Sheet {
-            rows: self.rows.iter().map(row).collect(),
+            rows: rows.collect(),
             name: self.name,
             columns,
         }
@@ -153,7 +181,9 @@ impl OpenSheet {
         for row in &self.rows {
             let mut at = 0;
             for (name, _) in row {
-                match columns.iter().position(|known| known == name) {
+                let known = || columns.iter().position(|known| known == name);
+                let next = columns.get(at).filter(|next| *next == name);
+                match next.map(|_| at).or_else(known) {
                     Some(known) => at = known + 1,
                     None => {
                         columns.insert(at.min(columns.len()), name.clone());
@@ -172,6 +202,24 @@ impl OpenSheet {
             .cloned()
             .collect()
     }
+}
+
+/// The cells of a row, which mostly has them in the order of the columns.
+fn in_columns(row: &NamedCells, columns: &[String]) -> Vec<Cell> {
+    let mut next = 0;
+    let mut cell = |column: &String| {
+        let is_it = |(name, _): &(String, Cell)| name == column;
+        let at = match row.get(next) {
+            Some(one) if is_it(one) => next,
+            _ => row.iter().position(is_it)?,
+        };
+        next = at + 1;
+        row.get(at).map(|(_, cell)| cell.clone())
+    };
+    let cells = columns
+        .iter()
+        .map(|column| cell(column).unwrap_or_default());
+    cells.collect()
 }
 
 /// Collects the values of an entry, and its lists of objects separately.

@@ -116,10 +116,15 @@ fn wrap(text: &mut String, [first, later]: [usize; 2], sentence: &str, tone: Ton
 }
 
 fn push_line(text: &mut String, line: &str, tone: Tone, style: &Style) {
-    let line = line.trim_end();
+    text.push_str(&toned(line.trim_end(), tone, style));
+    text.push('\n');
+}
+
+/// In the colour of its meaning.
+fn toned(words: &str, tone: Tone, style: &Style) -> String {
     match color_of(tone).filter(|_| style.color) {
-        Some(code) => text.push_str(&format!("\x1b[{code}m{line}\x1b[0m\n")),
-        None => text.push_str(&format!("{line}\n")),
+        Some(code) => format!("\x1b[{code}m{words}\x1b[0m"),
+        None => words.to_owned(),
     }
 }
 

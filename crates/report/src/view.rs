@@ -18,6 +18,7 @@ pub(crate) mod history;
 mod inspect;
 mod knees;
 mod ledger;
+pub(crate) mod matrix;
 mod moved;
 mod parts;
 pub(crate) mod path;
@@ -122,6 +123,8 @@ pub(crate) struct Column {
     pub cells: Vec<String>,
     /// Shown however narrow the terminal is.
     pub needed: bool,
+    /// The meaning of cells, in addition to their words; further cells are plain.
+    pub tones: Vec<Tone>,
 }
 
 /// The alignment of a cell.
@@ -136,6 +139,9 @@ pub(crate) enum Align {
 impl View {
     /// The blocks of a result; with everything also each stream of a test, its rate in the unit that the user chose.
     pub(crate) fn of(output: &Output, detail: Detail, unit: Option<RateUnit>) -> Self {
+        if let Some(blocks) = matrix::blocks(output, detail) {
+            return Self { blocks };
+        }
         let blocks = match detail {
             _ if output.history.is_some() => history::blocks(output),
             _ if output.tuning.is_some() => tuning::blocks(output),
@@ -263,6 +269,16 @@ impl Table {
         self.tones.get(row).copied().unwrap_or_default()
     }
 
+    /// Keeps some of the rows.
+    fn retain_rows(&mut self, keep: impl Fn(usize) -> bool) {
+        let kept: Vec<bool> = (0..self.rows()).map(keep).collect();
+        for column in &mut self.columns {
+            let (mut cells, mut tones) = (kept.iter(), kept.iter());
+            column.cells.retain(|_| cells.next() == Some(&true));
+            column.tones.retain(|_| tones.next() == Some(&true));
+        }
+    }
+
     /// Removes columns without a known cell.
     fn forget_unknown(&mut self) {
         let mut at = 0;
@@ -294,6 +310,7 @@ impl Column {
             align: Align::Left,
             cells: cells.collect(),
             needed: false,
+            tones: Vec::new(),
         }
     }
 
@@ -309,6 +326,7 @@ impl Column {
             align: Align::Right,
             cells: column.cells,
             needed: false,
+            tones: Vec::new(),
         }
     }
 
@@ -320,6 +338,7 @@ impl Column {
             align: Align::Right,
             cells: format::align(&cells),
             needed: false,
+            tones: Vec::new(),
         }
     }
 

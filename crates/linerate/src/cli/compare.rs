@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `linerate compare`: two groups of stored runs, or two settings of a table.
+//! `linerate compare`: two groups of stored runs, two settings of a table, or two matrices.
 
 mod group;
+pub(super) mod matrix;
 mod table;
 
 use linerate_method::experiment::{Key, Margins, environment, groups, guard};
@@ -34,6 +35,11 @@ pub(super) fn run(args: &CompareArgs) -> Exit {
 
 /// The document, and why it proves nothing.
 fn compared(args: &CompareArgs) -> Result<(Output, Option<Failure>), Failure> {
+    if !args.matrices.is_empty() {
+        let (mut output, failure) = matrix::read(args)?;
+        conclude(args, &mut output, failure.as_ref());
+        return Ok((output, failure));
+    }
     let [before, after] = match &args.table {
         Some(file) => table::groups(file, &args.before, &args.after)?,
         None => [Group::read(&args.before)?, Group::read(&args.after)?],
@@ -41,16 +47,21 @@ fn compared(args: &CompareArgs) -> Result<(Output, Option<Failure>), Failure> {
     let mut output = document("compare");
     output.comparison = figures(args, &before, &after)?;
     let failure = too_few(&output.comparison, args.fail_if.is_some());
+    conclude(args, &mut output, failure.as_ref());
+    Ok((output, failure))
+}
+
+/// Adds what was expected, the exit code, and why nothing is proven.
+fn conclude(args: &CompareArgs, output: &mut Output, failure: Option<&Failure>) {
     if let Some(what) = args.fail_if {
         let expectation = what.expectation(&output.comparison);
         output.exit_code = u8::from(!expectation.met);
         output.expectations = vec![expectation];
     }
-    if let Some(failure) = &failure {
+    if let Some(failure) = failure {
         output.exit_code = Exit::from(failure.kind).code();
         output.error = Some(session::report(failure));
     }
-    Ok((output, failure))
 }
 
 fn figures(args: &CompareArgs, before: &Group, after: &Group) -> Result<Vec<Comparison>, Failure> {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate report RUN…`: a stored run in another format.
 
-mod both;
+pub(super) mod both;
 pub(super) mod file;
-mod subjects;
+pub(super) mod subjects;
 
 use std::path::Path;
 
 use linerate_model::printable::Printable;
-use linerate_report::sheets::{self, Sheet, throughput};
+use linerate_report::sheets::{self, Sheet, matrix, throughput};
 use linerate_report::subject::Subject;
 use linerate_report::term::side_by_side;
 use linerate_report::{csv, html, json, junit, markdown, openmetrics, redact, term, xlsx};
@@ -94,6 +94,7 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Rendered, Failure
         }
         ReportFormat::Xlsx => {
             let mut all: Vec<Sheet> = throughput::of(&subjects).into_iter().collect();
+            all.extend(matrix::grids(&subjects));
             all.extend(sheets::of(&subjects).map_err(wrong)?);
             Ok(Rendered::Binary(xlsx::render(&all)))
         }

@@ -157,6 +157,7 @@ fn links_between_the_documents_lead_somewhere() {
         "docs/installing.md",
         "docs/json.md",
         "docs/lab.md",
+        "docs/matrix.md",
         "docs/measuring.md",
         "docs/proving.md",
         "docs/registers.md",

@@ -36,7 +36,11 @@ mod interop_iperf2;
 #[cfg(test)]
 mod interop_iperf3;
 #[cfg(test)]
+mod matrices;
+#[cfg(test)]
 mod matrix;
+#[cfg(test)]
+mod matrix_example;
 #[cfg(test)]
 mod metrics;
 #[cfg(test)]

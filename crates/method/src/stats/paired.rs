@@ -37,6 +37,28 @@ impl Effect {
         })
     }
 
+    /// The difference of two groups of logarithms, second minus first, with their pooled variance: `n` and `sd` are those of
+    /// paired differences with the same standard error and degrees of freedom. `None` where a group has fewer than
+    /// two.
+    pub(crate) fn of_groups(first: &[f64], second: &[f64]) -> Option<Self> {
+        if first.len().min(second.len()) < 2 {
+            return None;
+        }
+        let means = [describe::mean(first)?, describe::mean(second)?];
+        let off = |values: &[f64], mean: f64| -> f64 {
+            values.iter().map(|value| (value - mean).powi(2)).sum()
+        };
+        let (n, m) = (first.len() as f64, second.len() as f64);
+        let df = first.len() + second.len() - 2;
+        let variance = (off(first, means[0]) + off(second, means[1])) / df as f64;
+        let standard_error = (variance * (1.0 / n + 1.0 / m)).sqrt();
+        Some(Self {
+            n: df + 1,
+            mean: means[1] - means[0],
+            sd: standard_error * ((df + 1) as f64).sqrt(),
+        })
+    }
+
     /// The ratio: e to the mean.
     pub fn ratio(&self) -> f64 {
         self.mean.exp()

@@ -104,7 +104,9 @@ fn row(html: &mut Html, table: &Table, at: usize) {
     html.element("tr", &[("class", tone(table.tone(at)))], |html| {
         for (number, column) in table.columns.iter().enumerate() {
             let cell = column.cells[at].trim();
-            let class = side(column.align);
+            let meaning = tone(column.tones.get(at).copied().unwrap_or_default());
+            let class = format!("{} {meaning}", side(column.align));
+            let class = class.trim_end();
             if number < table.keys {
                 html.words("th", &[("scope", "row"), ("class", class)], cell);
             } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A table of fixed width. Columns that do not fit are left out, and named below it.
+//! A table of fixed width. Needed columns that do not fit are in further parts below; others are left out, and named.
 
-use super::{Style, push_line, wrap};
+use super::{Style, push_line, toned, wrap};
 use crate::view::{Align, Column, Table, Tone};
 
 pub(super) fn render(text: &mut String, table: &Table, style: &Style) {
@@ -11,7 +11,9 @@ pub(super) fn render(text: &mut String, table: &Table, style: &Style) {
     let widths: Vec<usize> = table.columns.iter().map(width).collect();
     let needed: Vec<bool> = table.columns.iter().map(|column| column.needed).collect();
     let shown = fitting(&widths, table.keys, &needed, style.width);
-    render_part(text, table, &widths, &shown, style);
+    for part in parts(&widths, table.keys, &shown, style.width) {
+        render_part(text, table, &widths, &part, style);
+    }
     let left = |at: &usize| !shown.contains(at) && !table.columns[*at].name.is_empty();
     let left: Vec<usize> = (0..widths.len()).filter(left).collect();
     if !left.is_empty() {
@@ -45,12 +47,14 @@ fn render_part(text: &mut String, table: &Table, widths: &[usize], part: &[usize
         );
     }
     for row in 0..table.rows() {
-        push_line(
-            text,
-            &line(&|column| column.cells[row].clone()),
-            table.tone(row),
-            style,
-        );
+        let cells = columns().map(|(column, width)| {
+            let tone = column.tones.get(row).copied().unwrap_or_default();
+            let cell = padded(&column.cells[row], width, column.align);
+            let words = cell.trim_end();
+            toned(words, tone, style) + &cell[words.len()..]
+        });
+        let cells = cells.collect::<Vec<_>>().join(GAP);
+        push_line(text, &(INDENT.to_owned() + &cells), table.tone(row), style);
     }
 }
 
@@ -71,6 +75,28 @@ fn fitting(widths: &[usize], keys: usize, needed: &[bool], limit: usize) -> Vec<
     }
     shown.sort_unstable();
     shown
+}
+
+/// The columns in parts of a width, each with the keys.
+fn parts(widths: &[usize], keys: usize, shown: &[usize], limit: usize) -> Vec<Vec<usize>> {
+    let (first, others) = shown.split_at(keys.min(shown.len()));
+    let width = |at: &usize| widths[*at] + GAP.len();
+    let room = (limit + GAP.len()).saturating_sub(INDENT.len());
+    let start: usize = first.iter().map(width).sum();
+    let mut parts = vec![first.to_vec()];
+    let mut used = start;
+    for at in others {
+        let is_full = used > start && used + width(at) > room;
+        if is_full {
+            parts.push(first.to_vec());
+            used = start;
+        }
+        used += width(at);
+        if let Some(part) = parts.last_mut() {
+            part.push(*at);
+        }
+    }
+    parts
 }
 
 fn width(column: &Column) -> usize {
@@ -105,6 +131,13 @@ mod tests {
         );
         assert_eq!(fitting(&[4, 100, 10], 1, &[], 30), [0, 1], "one at least");
         assert_eq!(fitting(&[4], 1, &[], 30), [0]);
+        assert_eq!(
+            parts(&[4, 30, 30, 30], 1, &[0, 1, 2, 3], 80),
+            [vec![0, 1, 2], vec![0, 3]],
+            "in two parts"
+        );
+        assert_eq!(parts(&[4, 100, 100], 1, &[0, 1, 2], 80).len(), 2);
+        assert_eq!(parts(&[4], 1, &[0], 80), [[0]]);
         let needed = [false, false, false, true];
         assert_eq!(fitting(&[4, 10, 10, 10], 1, &needed, 30), [0, 1, 3]);
     }

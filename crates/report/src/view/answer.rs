@@ -71,7 +71,7 @@ const SCREEN: usize = 35;
 const FINDINGS: usize = 6;
 
 /// Where a run is, and what to run for more.
-fn last(output: &Output) -> Vec<Block> {
+pub(super) fn last(output: &Output) -> Vec<Block> {
     let line = |directory| {
         let command = format!("details  linerate report {directory} -o run.html");
         Line::command(0, command)

@@ -5,7 +5,7 @@ mod guards;
 pub(super) mod sentence;
 
 use linerate_model::output::{Comparison, Difference, Experiment, Guard, Judgement, Output};
-use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, significant, with_unit};
+use linerate_model::units::format::{self, BIT_RATES, PACKET_RATES, TIMES, significant, with_unit};
 
 use super::{Block, Column, Line, Table, Tone, effect_plot, role};
 
@@ -111,10 +111,10 @@ fn is_alone(one: &Comparison) -> bool {
 }
 
 pub(super) fn title(one: &Comparison) -> String {
-    format!("{} {}", one.metric, one.name).trim_end().to_owned()
+    format!("{} {}", one.metric, one.name).trim().to_owned()
 }
 
-fn table(all: &[Comparison]) -> Table {
+pub(super) fn table(all: &[Comparison]) -> Table {
     let words = |name: &str, cell: &dyn Fn(&Comparison) -> String| {
         Column::words(name, all.iter().map(cell))
     };
@@ -156,7 +156,8 @@ fn heading(all: &[Comparison]) -> String {
 }
 
 pub(super) fn names(all: &[Comparison]) -> [&'static str; 2] {
-    match all.iter().any(|one| one.blocks.is_some()) {
+    let named = |one: &Comparison| one.blocks.is_some() || one.cell.is_some();
+    match all.iter().any(named) {
         true => ["A", "B"],
         false => ["before", "after"],
     }
@@ -266,7 +267,7 @@ fn flows(all: &[Comparison]) -> Option<Block> {
     Block::lines("the fastest flow over the slowest", lines)
 }
 
-fn environment(all: &[Comparison]) -> Option<Block> {
+pub(super) fn environment(all: &[Comparison]) -> Option<Block> {
     let found = &all.first()?.environment_diff;
     let names: Vec<String> = found.iter().take(MOST_NAMED).map(named).collect();
     let more = match found.len().saturating_sub(MOST_NAMED) {
@@ -349,7 +350,7 @@ fn change(in_per_cent: bool, ratio: f64) -> String {
 }
 
 /// A ratio minus 1 in per cent.
-fn percent(ratio: f64) -> String {
+pub(super) fn percent(ratio: f64) -> String {
     format!("{} %", decimal(100.0 * ratio))
 }
 
@@ -387,8 +388,10 @@ fn value(value: Option<f64>, unit: &str) -> String {
 pub fn figure_text(value: f64, unit: &str) -> String {
     match unit {
         "bit/s" => with_unit(value, BIT_RATES),
-        "frame/s" => with_unit(value, PACKET_RATES),
+        "frame/s" | "packet/s" => with_unit(value, PACKET_RATES),
         "ns" => with_unit(value, TIMES),
+        "s" => with_unit(value * 1e9, TIMES),
+        "ratio" => format!("{} %", format::percent(value)),
         "" if value.abs() < 1.0 => decimal(value),
         "" => significant(value),
         unit => format!("{} {unit}", significant(value)),

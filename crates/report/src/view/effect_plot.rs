@@ -56,6 +56,8 @@ pub(crate) struct Effect {
 pub(crate) fn of(all: &[Comparison]) -> Vec<EffectPlot<'_>> {
     let (first, others): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.primary);
     let drawn = first.into_iter().chain(others);
+    // Cells are in their grid.
+    let drawn = drawn.filter(|one| one.cell.is_none());
     drawn.filter_map(EffectPlot::of).take(MOST).collect()
 }
 

@@ -5,7 +5,7 @@ use linerate_model::output::Output;
 
 use super::{
     Block, answer, benchmarks, conclusions, counters, device, findings, forward, history,
-    is_measured, knees, ledger, moved, processors, setup, tcp, title, udp,
+    is_measured, knees, ledger, matrix, moved, processors, setup, tcp, title, udp,
 };
 
 /// A result, answer first.
@@ -35,6 +35,17 @@ impl Parts {
         if output.history.is_some() {
             return Self {
                 answer: history::blocks(output),
+                ..Self::default()
+            };
+        }
+        if let Some(layout) = matrix::Layout::of(output) {
+            return Self {
+                ends: vec![answer::ends(output)],
+                title: vec![title::block(output)],
+                answer: matrix::answer_blocks(output, &layout),
+                measured: matrix::every_cell(output, &layout).into_iter().collect(),
+                cautions: moved::all(output).into_iter().collect(),
+                evidence: setup::blocks(output),
                 ..Self::default()
             };
         }

@@ -90,6 +90,9 @@ fn unusable(run: &Run, figures: &[Figure]) -> Option<String> {
         let why = "it is an experiment with its own verdict; its runs are in its `runs` directory";
         return Some(why.to_owned());
     }
+    if run.matrix.is_some() {
+        return Some("it is a matrix: `linerate compare A B` compares two".to_owned());
+    }
     if run.partial {
         return Some("it ended early".to_owned());
     }

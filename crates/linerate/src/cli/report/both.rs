@@ -7,6 +7,7 @@ use linerate_model::run::Run;
 use linerate_report::sentence;
 use linerate_report::subject::Subject;
 
+use crate::cli::compare::matrix;
 use crate::cli::document::document;
 
 /// Returns a comparison page; `None` unless there are two runs with a figure in common.
@@ -14,16 +15,27 @@ pub(super) fn of(subjects: &[Subject]) -> Option<Subject> {
     let [before, after] = subjects else {
         return None;
     };
+    if let (Some(_), Some(_)) = (&before.output.matrix, &after.output.matrix) {
+        let output = matrix::compared([before, after], &[], None).ok()?;
+        return Some(page([before, after], output));
+    }
     let comparison = compared([before, after]);
-    (!comparison.is_empty()).then(|| Subject {
+    let output = Output {
+        comparison,
+        ..document("compare")
+    };
+    (!output.comparison.is_empty()).then(|| page([before, after], output))
+}
+
+fn page([before, after]: [&Subject; 2], output: Output) -> Subject {
+    Subject {
         label: format!("{} against {}", after.label, before.label),
         output: Output {
-            comparison,
             command: Vec::new(),
-            ..document("compare")
+            ..output
         },
         ..Subject::default()
-    })
+    }
 }
 
 fn compared(subjects: [&Subject; 2]) -> Vec<Comparison> {
@@ -48,7 +60,7 @@ fn compared(subjects: [&Subject; 2]) -> Vec<Comparison> {
 }
 
 /// Differences between their hosts and programs, as far as both report them.
-fn differences(subjects: [&Subject; 2]) -> Vec<Difference> {
+pub(in crate::cli) fn differences(subjects: [&Subject; 2]) -> Vec<Difference> {
     let [before, after] = subjects.map(|subject| Run {
         tool: subject.output.tool.clone(),
         kind: subject.output.kind.clone(),

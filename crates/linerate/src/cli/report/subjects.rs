@@ -26,7 +26,7 @@ use linerate_model::failure::Failure;
 ///
 /// # Errors
 /// A file that cannot be read, is neither a run nor a document, or was written by a later version.
-pub(super) fn read(
+pub(in crate::cli) fn read(
     names: &[PathBuf],
     rules: &[Rule],
 ) -> Result<(Vec<Subject>, Vec<String>), Failure> {

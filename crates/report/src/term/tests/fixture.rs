@@ -3,6 +3,7 @@
 
 mod ab;
 mod forward;
+mod matrix;
 
 use linerate_model::output::*;
 use linerate_model::setting::Setting;
@@ -17,6 +18,8 @@ pub(crate) fn all() -> Vec<(&'static str, Output)> {
         ("healthy", healthy()),
         ("inspect", inspect()),
         ("partial", partial()),
+        ("matrix", matrix::matrix()),
+        ("compare-matrices", matrix::compared()),
         ("stock", stock()),
         ("sweep", sweep()),
         ("tcp", tcp()),

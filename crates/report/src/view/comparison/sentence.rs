@@ -9,7 +9,7 @@ use super::{Line, Tone, changes, interval, names, percent, probability, title, v
 #[must_use]
 pub fn sentence(one: &Comparison) -> String {
     let (what, effect, margin) = (title(one), effect(one), percent(one.margin));
-    let after = if one.blocks.is_some() { "B" } else { "after" };
+    let [_, after] = names(std::slice::from_ref(one));
     match one.verdict {
         Judgement::Better => format!("{after} is better: {what} {effect}{}", uncertain(one)),
         Judgement::Worse => format!("{after} is worse: {what} {effect}{}", uncertain(one)),
@@ -49,8 +49,9 @@ fn adjusted(one: &Comparison) -> String {
     let more = one
         .p_adjusted
         .filter(|adjusted| one.p.is_some_and(|p| *adjusted > p));
+    let of = if one.cell.is_some() { "cells" } else { "figures" };
     more.map_or(String::new(), |p| {
-        format!(" ({} as one of several figures)", probability(p))
+        format!(" ({} as one of several {of})", probability(p))
     })
 }
 
@@ -155,6 +156,9 @@ pub(super) fn rare(one: &Comparison) -> Vec<Line> {
 }
 
 fn unproven(one: &Comparison, effect: &str) -> String {
+    if let (Some(needed), Some(_)) = (one.needed, one.cell) {
+        return format!("{effect}; about {needed} runs a side would decide");
+    }
     if let Some(needed) = one.needed {
         let (n, m) = (one.before.n, one.after.n);
         let smallest = one.smallest_p.map_or("n/a".to_owned(), probability);
