@@ -64,11 +64,28 @@ impl PacketReceiver {
         let socket = PacketSocket::open(interface)?;
         // An old kernel shows what this machine sends, too: `receive` leaves it out.
         let _shown = socket.set(PACKET_IGNORE_OUTGOING, &1i32);
+        let receiver = Self::over(socket, frame_bytes_max, ring_bytes)?;
+        receiver.socket.join_promiscuous()?;
+        Ok(receiver)
+    }
+
+    /// As [`Self::open`], to look on with [`Self::observe`]: what the interface itself takes, and what is sent there, too.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn observer(
+        interface: &str,
+        frame_bytes_max: usize,
+        ring_bytes: usize,
+    ) -> io::Result<Self> {
+        Self::over(PacketSocket::open(interface)?, frame_bytes_max, ring_bytes)
+    }
+
+    fn over(socket: PacketSocket, frame_bytes_max: usize, ring_bytes: usize) -> io::Result<Self> {
         socket.set(libc::PACKET_VERSION, &TPACKET_V2)?;
         socket.set(libc::PACKET_RESERVE, &(TAG_BYTES as u32))?;
         let ring = Ring::map(&socket, frame_bytes_max, ring_bytes)?;
         socket.bind_down(EVERYTHING)?;
-        socket.join_promiscuous()?;
         Ok(Self {
             ring,
             socket,
@@ -98,6 +115,22 @@ impl PacketReceiver {
         shown
     }
 
+    /// As [`Self::receive`], with what the kernel notes of each frame, also of those that this machine sends. A frame that is
+    /// longer than a slot is shown as far as it fits.
+    pub fn observe(&mut self, most: usize, mut each: impl FnMut(&[u8], Sight)) -> usize {
+        let mut shown = 0;
+        while shown < most {
+            let Some(slot) = self.ring.filled(self.next) else {
+                break;
+            };
+            each(slot.frame().unwrap_or_else(|| slot.beginning()), slot.sight());
+            shown += 1;
+            slot.give_back();
+            self.next = (self.next + 1) % self.ring.slots;
+        }
+        shown
+    }
+
     /// Waits until a frame has arrived or `timeout_ns` are over.
     ///
     /// # Errors
@@ -115,6 +148,21 @@ impl PacketReceiver {
         let [_all, dropped, ..] = self.socket.take_statistics()?;
         Ok(u64::from(dropped) + std::mem::take(&mut self.truncated))
     }
+}
+
+/// What the kernel notes of a frame (linux/if_packet.h).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sight {
+    /// This machine sends it.
+    pub is_outgoing: bool,
+    /// Its checksum is still to be computed: these bytes were on no wire.
+    pub is_unfinished: bool,
+    /// A TCP segment that is still to be cut, or was merged from several (Linux 5.18).
+    pub is_merged: bool,
+    /// Bytes, also of what does not fit the slot.
+    pub length: u32,
+    /// When the kernel saw it, nanoseconds since 1970.
+    pub wall_ns: u64,
 }
 
 /// The memory shared with the kernel: equal slots, used in turn.
@@ -207,6 +255,24 @@ impl<'a> Slot<'a> {
         Some(first)
     }
 
+    /// What of a frame fits.
+    fn beginning(&self) -> &'a [u8] {
+        let start = u16::from_ne_bytes(self.array_at(12)).into();
+        self.bytes_at(start, self.word_at(8) as usize)
+    }
+
+    fn sight(&self) -> Sight {
+        let status = self.word_at(0);
+        let second = u64::from(self.word_at(16));
+        Sight {
+            is_outgoing: self.is_outgoing(),
+            is_unfinished: status & TP_STATUS_CSUMNOTREADY != 0,
+            is_merged: status & TP_STATUS_GSO_TCP != 0,
+            length: self.word_at(4),
+            wall_ns: second * 1_000_000_000 + u64::from(self.word_at(20)),
+        }
+    }
+
     fn is_outgoing(&self) -> bool {
         let [kind] = self.array_at(PACKET_TYPE_AT);
         kind == libc::PACKET_OUTGOING
@@ -244,7 +310,10 @@ const PACKET_IGNORE_OUTGOING: i32 = 23;
 const TPACKET_V2: i32 = 1;
 const TP_STATUS_KERNEL: u32 = 0;
 const TP_STATUS_USER: u32 = 1;
+const TP_STATUS_CSUMNOTREADY: u32 = 1 << 3;
 const TP_STATUS_VLAN_VALID: u32 = 1 << 4;
+/// Linux 5.18.
+const TP_STATUS_GSO_TCP: u32 = 1 << 8;
 /// Where the kernel does not say which kind of tag it was.
 const VLAN: u16 = 0x8100;
 const TAG_BYTES: usize = 4;

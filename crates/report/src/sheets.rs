@@ -65,8 +65,11 @@ pub fn of(subjects: &[Subject]) -> serde_json::Result<Vec<Sheet>> {
 pub fn main_of(subjects: &[Subject]) -> &'static str {
     let forward = |subject: &Subject| !subject.output.results.is_empty();
     let compared = |subject: &Subject| !subject.output.comparison.is_empty();
+    let checked = |subject: &Subject| !subject.output.checks.is_empty();
     if subjects.iter().any(compared) {
         "comparison"
+    } else if subjects.iter().any(checked) {
+        "checks"
     } else if subjects.iter().any(forward) {
         "results"
     } else {

@@ -19,6 +19,7 @@ mod inspect;
 mod knees;
 mod ledger;
 mod moved;
+mod nic;
 mod parts;
 pub(crate) mod path;
 mod setup;
@@ -160,6 +161,7 @@ impl View {
         blocks.extend(device::block(output));
         blocks.extend(benchmarks::blocks(output));
         blocks.extend(comparison::blocks(output));
+        blocks.extend(nic::blocks(output));
         blocks.extend(counters::block(output));
         blocks.extend(conclusions::blocks(output));
         if !is_measured(output) {

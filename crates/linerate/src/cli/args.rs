@@ -12,6 +12,7 @@ mod history;
 mod inspect;
 mod lab;
 mod load;
+mod nic_check;
 mod output;
 mod regs;
 mod report;
@@ -30,6 +31,7 @@ pub(super) use history::{HistoryArgs, HistoryFormat};
 pub(super) use inspect::InspectArgs;
 pub(super) use lab::{LabFlags, LabShape};
 pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
+pub(super) use nic_check::NicCheckArgs;
 pub(super) use output::{ColorChoice, DocumentFlags, OutputFlags};
 pub(super) use regs::RegsArgs;
 pub(super) use report::{ReportArgs, ReportFormat};
@@ -61,6 +63,7 @@ pub(super) enum Command {
     Forward(ForwardArgs),
     Serve(ServeArgs),
     Agent(AgentArgs),
+    NicCheck(NicCheckArgs),
     Inspect(InspectArgs),
     Explain(ExplainArgs),
     History(HistoryArgs),

@@ -17,6 +17,7 @@ use super::lab_wire::LabWire;
 use super::latency::Latency;
 use super::ledger::LedgerEntry;
 use super::moved::Moved;
+use super::nic::NicCheck;
 use super::test::Test;
 use super::tuning::Tuning;
 use super::verdict::{Knee, Verdict};
@@ -70,6 +71,8 @@ pub struct Output {
     pub experiment: Option<Experiment>,
     /// Other benchmarks of a device (`forward`).
     pub benchmarks: Benchmarks,
+    /// What an interface does right and wrong (`nic-check`).
+    pub checks: Vec<NicCheck>,
     /// Stored runs (`history`).
     pub history: Option<History>,
     /// Changes of settings (`tune`).

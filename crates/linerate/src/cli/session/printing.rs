@@ -91,6 +91,7 @@ fn measured_nothing(output: &Output) -> bool {
     output.tests.is_empty()
         && output.results.is_empty()
         && output.benchmarks.is_empty()
+        && output.checks.is_empty()
         && output.comparison.iter().all(|one| blocks(one) == 0)
         && output
             .tuning

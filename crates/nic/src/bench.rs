@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The two ends on their link, with the sockets that every check needs.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use linerate_linux::signal::Interrupt;
+use linerate_model::failure::Failure;
+use linerate_model::output::{Host, NicCheck, Role};
+
+use crate::check;
+use crate::craft::Path;
+use crate::far::{End, Far};
+use crate::hex;
+use crate::message::{Answer, Ask, Met, Seen};
+use crate::station::{Station, end, features};
+use crate::tally::Property;
+
+/// Two ends that can be asked, and what they call each other.
+#[derive(Debug)]
+pub struct Bench {
+    pub(crate) near: Station,
+    pub(crate) far: Far,
+    pub(crate) here: Met,
+    pub(crate) there: Met,
+    pub(crate) families: Vec<Family>,
+    interrupt: Interrupt,
+}
+
+/// The addresses of one family, and the ports that wait there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Family {
+    /// 4 or 6.
+    pub number: u8,
+    pub near: IpAddr,
+    pub far: IpAddr,
+    /// Of sockets that take datagrams.
+    pub near_udp: u16,
+    pub far_udp: u16,
+    /// Of the services.
+    pub near_tcp: u16,
+    pub far_tcp: u16,
+}
+
+impl Bench {
+    /// Meets both ends. `interface` is the one to judge; `peer` is an address at the other end of its link.
+    ///
+    /// # Errors
+    /// There is no such interface, `peer` is not on its link, or one of the ends may not see frames.
+    pub fn open(interface: &str, peer: IpAddr, far: Far, interrupt: &Interrupt) -> Result<Self, Failure> {
+        let mut bench = Self {
+            near: Station::default(),
+            far,
+            here: Met::default(),
+            there: Met::default(),
+            families: Vec::new(),
+            interrupt: interrupt.clone(),
+        };
+        bench.meet(interface, peer)?;
+        bench.watch().map_err(|(who, why)| may_not_see(who, &why))?;
+        let failed = |why| Failure::measuring("open sockets at both ends", why);
+        bench.families = bench.pairs(peer).map_err(failed)?;
+        bench.greet().map_err(failed)?;
+        Ok(bench)
+    }
+
+    fn meet(&mut self, interface: &str, peer: IpAddr) -> Result<(), Failure> {
+        let what = format!("check {interface}");
+        let ask = Ask::Meet {
+            interface: Some(interface.to_owned()),
+            peer,
+        };
+        let met = self.near.ask(&ask).map_err(|why| {
+            Failure::usage(what.clone(), why).hint("`ip -br link` lists the interfaces")
+        })?;
+        self.here = *met.met.unwrap_or_default();
+        let own = own_toward(&self.here, peer).ok_or_else(|| {
+            let why = format!("{peer} is not in a network of {interface}: a router would be judged, too");
+            Failure::usage(what.clone(), why).hint("ip -br address; an address at the other end of the cable")
+        })?;
+        let ask = Ask::Meet {
+            interface: None,
+            peer: own,
+        };
+        let met = self.far.ask(&ask);
+        let met = met.map_err(|why| Failure::measuring("ask the other end", why))?;
+        self.there = *met.met.unwrap_or_default();
+        self.there.host.role = Role::Remote;
+        match self.there.addresses.iter().any(|(one, _)| *one == peer) {
+            true => Ok(()),
+            false => {
+                let why = format!("the agent there is not on {peer}");
+                Err(Failure::usage(what, why))
+            }
+        }
+    }
+
+    fn watch(&mut self) -> Result<(), (&'static str, io::Error)> {
+        let peer = self.there.link_address.clone();
+        self.near.ask(&Ask::Watch { peer }).map_err(|why| ("this host", why))?;
+        let peer = self.here.link_address.clone();
+        self.far.ask(&Ask::Watch { peer }).map_err(|why| ("the other end", why))?;
+        Ok(())
+    }
+
+    /// IPv4 and IPv6 as far as both ends have them in one network.
+    fn pairs(&mut self, peer: IpAddr) -> io::Result<Vec<Family>> {
+        let theirs = self.there.addresses.iter().map(|(address, _)| *address);
+        let mut theirs: Vec<IpAddr> = theirs.collect();
+        // The one that the user named first, then the global ones.
+        theirs.sort_by_key(|one| (*one != peer, is_link_local(*one)));
+        let mut families: Vec<Family> = Vec::new();
+        for far in theirs {
+            let number = if far.is_ipv4() { 4 } else { 6 };
+            let is_known = families.iter().any(|one| one.number == number);
+            if let (Some(near), false) = (own_toward(&self.here, far), is_known) {
+                families.push(self.family(number, near, far)?);
+            }
+        }
+        families.sort_by_key(|one| one.number);
+        Ok(families)
+    }
+
+    fn family(&mut self, number: u8, near: IpAddr, far: IpAddr) -> io::Result<Family> {
+        let serve = |address, peer| Ask::Serve { address, peer };
+        let take = |address| Ask::Datagrams { address };
+        Ok(Family {
+            number,
+            near,
+            far,
+            near_udp: self.near.ask(&take(near))?.port,
+            far_udp: self.far.ask(&take(far))?.port,
+            near_tcp: self.near.ask(&serve(near, far))?.port,
+            far_tcp: self.far.ask(&serve(far, near))?.port,
+        })
+    }
+
+    /// Each host then knows the other's address on the link.
+    fn greet(&mut self) -> io::Result<()> {
+        for family in self.families.clone() {
+            let socket = self.socket(&family)?;
+            for _ in 0..GREETINGS {
+                socket.send(b"linerate")?;
+                if !self.far.ask(&Ask::Payloads { wait_ms: 500 })?.payloads.is_empty() {
+                    break;
+                }
+            }
+        }
+        self.forget()
+    }
+
+    /// What has been seen so far is of no interest.
+    pub(crate) fn forget(&mut self) -> io::Result<()> {
+        for end in [&mut self.near as &mut dyn End, &mut self.far] {
+            while !end.ask(&Ask::Frames { wait_ms: 0 })?.frames.is_empty() {}
+            while !end.ask(&Ask::Payloads { wait_ms: 0 })?.payloads.is_empty() {}
+        }
+        Ok(())
+    }
+
+    /// The hosts as results name them.
+    #[must_use]
+    pub fn hosts(&self) -> Vec<Host> {
+        vec![self.here.host.clone(), self.there.host.clone()]
+    }
+
+    /// Every check in turn, each given to `take` as soon as it is known.
+    ///
+    /// # Errors
+    /// The other end is no longer reached, or the user interrupted.
+    pub fn run(&mut self, take: &mut dyn FnMut(NicCheck)) -> io::Result<()> {
+        for family in self.families.clone() {
+            for (check, _) in check::OF_FAMILY {
+                self.heed()?;
+                check(self, &family)?.into_iter().for_each(&mut *take);
+            }
+        }
+        for check in check::OF_INTERFACE {
+            self.heed()?;
+            check(self)?.into_iter().for_each(&mut *take);
+        }
+        Ok(())
+    }
+
+    /// The offloads that the driver has and that checks depend on, with their values.
+    #[must_use]
+    pub fn offloads(&self) -> Vec<(&'static str, String)> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in check::OF_FAMILY.iter().flat_map(|(_, offloads)| *offloads) {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+        let value = |name: &'static str| Some((name, self.here.features.get(name)?.clone()));
+        names.into_iter().filter_map(value).collect()
+    }
+
+    /// The checks that depend on this offload, which has just been switched.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_of(&mut self, offload: &str, take: &mut dyn FnMut(NicCheck)) -> io::Result<()> {
+        self.here.features = features(&self.here.interface);
+        for family in self.families.clone() {
+            let of = check::OF_FAMILY.into_iter();
+            for (check, _) in of.filter(|(_, offloads)| offloads.contains(&offload)) {
+                self.heed()?;
+                check(self, &family)?.into_iter().for_each(&mut *take);
+            }
+        }
+        Ok(())
+    }
+
+    fn heed(&mut self) -> io::Result<()> {
+        match self.interrupt.requested() {
+            Some(_) => Err(io::ErrorKind::Interrupted.into()),
+            None => self.forget(),
+        }
+    }
+
+    /// A property of the interface, and the feature that does it.
+    pub(crate) fn property(&self, id: String, group: &'static str, what: String, offload: &'static str) -> Property {
+        let value = self.here.features.get(offload);
+        Property {
+            id,
+            group,
+            what,
+            offload: value.map(|value| (offload, value.clone())),
+            interface: self.here.interface.clone(),
+        }
+    }
+
+    /// A socket of this host connected to the one that takes datagrams at the other end.
+    pub(crate) fn socket(&self, family: &Family) -> io::Result<UdpSocket> {
+        let socket = UdpSocket::bind(self.near_end(family, 0))?;
+        socket.connect(end(family.far, family.far_udp, self.here.index))?;
+        Ok(socket)
+    }
+
+    pub(crate) fn near_end(&self, family: &Family, port: u16) -> SocketAddr {
+        end(family.near, port, self.here.index)
+    }
+
+    pub(crate) fn far_tcp(&self, family: &Family) -> SocketAddr {
+        end(family.far, family.far_tcp, self.here.index)
+    }
+
+    /// Frames from the far end to the near one.
+    pub(crate) fn inward(&self, family: &Family, source_port: u16, destination_port: u16) -> Path {
+        Path {
+            source_mac: link_address(&self.there),
+            destination_mac: link_address(&self.here),
+            source: family.far,
+            destination: family.near,
+            source_port,
+            destination_port,
+        }
+    }
+
+    /// Has the far end send frames, in messages of limited length; a pause lets those before pass.
+    pub(crate) fn send_inward(&mut self, frames: &[Vec<u8>]) -> io::Result<()> {
+        let mut at = 0;
+        while let Some(rest) = frames.get(at..).filter(|rest| !rest.is_empty()) {
+            let mut room_bytes = SEND_BYTES;
+            let fits = |frame: &&Vec<u8>| {
+                let had = room_bytes;
+                room_bytes = room_bytes.saturating_sub(frame.len() + 2);
+                had > frame.len()
+            };
+            let count = rest.iter().take(SEND_MOST).take_while(fits).count().max(1);
+            let texts = rest.iter().take(count).map(|frame| hex::of(frame));
+            self.far.ask(&Ask::Send {
+                frames: texts.collect(),
+            })?;
+            at += count;
+        }
+        Ok(())
+    }
+
+    /// Gives the frames that an end sees to `take` until it has enough, or nothing comes.
+    pub(crate) fn frames(
+        end: &mut dyn End,
+        mut take: impl FnMut(&Seen, &[u8]) -> bool,
+    ) -> io::Result<()> {
+        let until = Instant::now() + LONGEST;
+        loop {
+            let Answer { frames, .. } = end.ask(&Ask::Frames { wait_ms: SILENCE_MS })?;
+            if frames.is_empty() || Instant::now() > until {
+                return Ok(());
+            }
+            let mut enough = false;
+            for seen in &frames {
+                let bytes = hex::bytes(&seen.bytes).unwrap_or_default();
+                enough = take(seen, &bytes);
+            }
+            if enough {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The same with the datagrams that the near end's sockets deliver.
+    pub(crate) fn payloads(&mut self, mut take: impl FnMut(Vec<u8>) -> bool) -> io::Result<()> {
+        let until = Instant::now() + LONGEST;
+        loop {
+            let wait_ms = SILENCE_MS;
+            let Answer { payloads, .. } = self.near.ask(&Ask::Payloads { wait_ms })?;
+            if payloads.is_empty() || Instant::now() > until {
+                return Ok(());
+            }
+            let mut enough = false;
+            for payload in payloads {
+                enough = take(hex::bytes(&payload).unwrap_or_default());
+            }
+            if enough {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The largest payload of a datagram in one frame.
+    pub(crate) fn largest_payload(&self, family: &Family) -> usize {
+        let headers = if family.number == 4 { 28 } else { 48 };
+        (self.here.mtu_bytes.min(self.there.mtu_bytes) as usize).saturating_sub(headers)
+    }
+
+    /// Why a frame at the far end is none of a wire; nothing for one that is.
+    pub(crate) fn unlike_a_wire(&self, seen: &Seen) -> Option<&'static str> {
+        let merges = |name: &str| self.there.features.get(name).is_some_and(|value| value.starts_with("on"));
+        let longest = self.there.mtu_bytes + 18;
+        let is_long = seen.is_merged || seen.length > longest;
+        if is_long && !self.there.is_veth && (merges("generic-receive-offload") || merges("large-receive-offload")) {
+            return Some("the other end merges frames before they can be seen: ethtool -K there gro off lro off");
+        }
+        if is_long {
+            return Some("a frame that is still to be cut came through: no interface sent it to a wire");
+        }
+        seen.is_unfinished
+            .then_some("a frame came whose checksum was never computed: no interface sent it to a wire")
+    }
+}
+
+fn own_toward(met: &Met, peer: IpAddr) -> Option<IpAddr> {
+    let near = met.addresses.iter().find(|(own, prefix)| shares(*own, peer, *prefix));
+    near.map(|(own, _)| *own).filter(|own| *own != peer)
+}
+
+/// Whether two addresses have their first bits in common.
+fn shares(one: IpAddr, other: IpAddr, bits: u8) -> bool {
+    match (one, other) {
+        (IpAddr::V4(one), IpAddr::V4(other)) => {
+            let differ = one.to_bits() ^ other.to_bits();
+            differ.leading_zeros() >= u32::from(bits)
+        }
+        (IpAddr::V6(one), IpAddr::V6(other)) => {
+            let differ = one.to_bits() ^ other.to_bits();
+            differ.leading_zeros() >= u32::from(bits)
+        }
+        _ => false,
+    }
+}
+
+fn is_link_local(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
+}
+
+fn link_address(met: &Met) -> [u8; 6] {
+    let bytes = hex::bytes(&met.link_address).unwrap_or_default();
+    bytes.first_chunk().copied().unwrap_or_default()
+}
+
+fn may_not_see(who: &str, why: &io::Error) -> Failure {
+    let hint = match who {
+        "this host" => "sudo linerate nic-check …; or setcap cap_net_raw+ep on the program",
+        _ => "ssh root@HOST: --remote root@HOST",
+    };
+    Failure::measuring(format!("see the frames of {who}"), why).hint(hint)
+}
+
+const GREETINGS: u32 = 10;
+/// Frames of one message: the lab's wire has room for more.
+const SEND_MOST: usize = 128;
+/// Bytes of one message, half of what a line of text holds.
+const SEND_BYTES: usize = 28 * 1024;
+const SILENCE_MS: u64 = 1_000;
+/// Whatever else comes.
+const LONGEST: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_one_network_begin_alike() {
+        for (one, other, bits, expected) in [
+            ("198.18.0.1", "198.18.0.2", 24, true),
+            ("198.18.0.1", "198.18.1.2", 24, false),
+            ("10.0.0.1", "192.0.2.1", 0, true),
+            ("2001:2::1", "2001:2::2", 64, true),
+            ("fe80::1", "2001:2::2", 64, false),
+            ("198.18.0.1", "2001:2::2", 0, false),
+        ] {
+            let [a, b] = [one, other].map(|text| text.parse().unwrap());
+            assert_eq!(shares(a, b, bits), expected, "{one} {other}");
+        }
+    }
+}
