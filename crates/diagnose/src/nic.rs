@@ -7,7 +7,10 @@ use linerate_model::run::Run;
 /// A finding for each group of properties that one change would avoid.
 #[must_use]
 pub(crate) fn findings(run: &Run) -> Vec<Finding> {
-    let wrong = run.checks.iter().filter(|check| check.state == NicState::Wrong);
+    let wrong = run
+        .checks
+        .iter()
+        .filter(|check| check.state == NicState::Wrong);
     let mut groups: Vec<Vec<&NicCheck>> = Vec::new();
     for check in wrong {
         let is_alike = |group: &&mut Vec<&NicCheck>| {
@@ -20,7 +23,10 @@ pub(crate) fn findings(run: &Run) -> Vec<Finding> {
             None => groups.push(vec![check]),
         }
     }
-    groups.iter().filter_map(|group| finding(run, group)).collect()
+    groups
+        .iter()
+        .filter_map(|group| finding(run, group))
+        .collect()
 }
 
 fn finding(run: &Run, wrong: &[&NicCheck]) -> Option<Finding> {
@@ -48,7 +54,10 @@ fn finding(run: &Run, wrong: &[&NicCheck]) -> Option<Finding> {
         evidence: evidence.collect(),
         change: first.change.clone(),
         verify: run.command.join(" "),
-        why: wrong.iter().find_map(|check| proof(check)).unwrap_or_default(),
+        why: wrong
+            .iter()
+            .find_map(|check| proof(check))
+            .unwrap_or_default(),
         source: source.to_owned(),
         informational: false,
         place: "host".to_owned(),
@@ -66,20 +75,46 @@ fn proof(check: &NicCheck) -> Option<String> {
         frame,
     } = check.example.as_ref()?;
     let at = offset.map_or_else(String::new, |at| format!(" at byte {at} of the frame"));
-    let frame = frame.as_ref().map_or_else(String::new, |frame| format!("; the frame: {frame}"));
-    Some(format!("{}: {what}{at}: expected {expected}, seen {seen}{frame}", check.id))
+    let frame = frame
+        .as_ref()
+        .map_or_else(String::new, |frame| format!("; the frame: {frame}"));
+    Some(format!(
+        "{}: {what}{at}: expected {expected}, seen {seen}{frame}",
+        check.id
+    ))
 }
 
 fn words(group: &str) -> (&'static str, &'static str) {
     match group {
-        "transmit" => ("sends wrong packets", "RFC 768, RFC 1071, RFC 9293 section 3.1, RFC 8200 section 8.1"),
-        "receive" => ("judges received packets wrongly", "RFC 1122 sections 4.1.3.4 and 4.2.2.7"),
-        "segmentation" => ("cuts segments wrongly", "Linux Documentation/networking/segmentation-offloads.rst"),
-        "merging" => ("merges packets that must stay apart", "Linux Documentation/networking/segmentation-offloads.rst"),
+        "transmit" => (
+            "sends wrong packets",
+            "RFC 768, RFC 1071, RFC 9293 section 3.1, RFC 8200 section 8.1",
+        ),
+        "receive" => (
+            "judges received packets wrongly",
+            "RFC 1122 sections 4.1.3.4 and 4.2.2.7",
+        ),
+        "segmentation" => (
+            "cuts segments wrongly",
+            "Linux Documentation/networking/segmentation-offloads.rst",
+        ),
+        "merging" => (
+            "merges packets that must stay apart",
+            "Linux Documentation/networking/segmentation-offloads.rst",
+        ),
         "size" => ("does not pass packets of its MTU", "ip-link(8)"),
-        "counters" => ("counts wrongly", "Linux Documentation/networking/statistics.rst"),
-        "queues" => ("does not spread flows over its receive queues", "Linux Documentation/networking/scaling.rst"),
-        _ => ("gives time stamps that run backward", "Linux Documentation/networking/timestamping.rst"),
+        "counters" => (
+            "counts wrongly",
+            "Linux Documentation/networking/statistics.rst",
+        ),
+        "queues" => (
+            "does not spread flows over its receive queues",
+            "Linux Documentation/networking/scaling.rst",
+        ),
+        _ => (
+            "gives time stamps that run backward",
+            "Linux Documentation/networking/timestamping.rst",
+        ),
     }
 }
 

@@ -123,7 +123,10 @@ impl PacketReceiver {
             let Some(slot) = self.ring.filled(self.next) else {
                 break;
             };
-            each(slot.frame().unwrap_or_else(|| slot.beginning()), slot.sight());
+            each(
+                slot.frame().unwrap_or_else(|| slot.beginning()),
+                slot.sight(),
+            );
             shown += 1;
             slot.give_back();
             self.next = (self.next + 1) % self.ring.slots;

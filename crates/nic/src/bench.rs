@@ -48,7 +48,12 @@ impl Bench {
     ///
     /// # Errors
     /// There is no such interface, `peer` is not on its link, or one of the ends may not see frames.
-    pub fn open(interface: &str, peer: IpAddr, far: Far, interrupt: &Interrupt) -> Result<Self, Failure> {
+    pub fn open(
+        interface: &str,
+        peer: IpAddr,
+        far: Far,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Failure> {
         let mut bench = Self {
             near: Station::default(),
             far,
@@ -76,8 +81,10 @@ impl Bench {
         })?;
         self.here = *met.met.unwrap_or_default();
         let own = own_toward(&self.here, peer).ok_or_else(|| {
-            let why = format!("{peer} is not in a network of {interface}: a router would be judged, too");
-            Failure::usage(what.clone(), why).hint("ip -br address; an address at the other end of the cable")
+            let why =
+                format!("{peer} is not in a network of {interface}: a router would be judged, too");
+            Failure::usage(what.clone(), why)
+                .hint("ip -br address; an address at the other end of the cable")
         })?;
         let ask = Ask::Meet {
             interface: None,
@@ -98,9 +105,13 @@ impl Bench {
 
     fn watch(&mut self) -> Result<(), (&'static str, io::Error)> {
         let peer = self.there.link_address.clone();
-        self.near.ask(&Ask::Watch { peer }).map_err(|why| ("this host", why))?;
+        self.near
+            .ask(&Ask::Watch { peer })
+            .map_err(|why| ("this host", why))?;
         let peer = self.here.link_address.clone();
-        self.far.ask(&Ask::Watch { peer }).map_err(|why| ("the other end", why))?;
+        self.far
+            .ask(&Ask::Watch { peer })
+            .map_err(|why| ("the other end", why))?;
         Ok(())
     }
 
@@ -142,7 +153,12 @@ impl Bench {
             let socket = self.socket(&family)?;
             for _ in 0..GREETINGS {
                 socket.send(b"linerate")?;
-                if !self.far.ask(&Ask::Payloads { wait_ms: 500 })?.payloads.is_empty() {
+                if !self
+                    .far
+                    .ask(&Ask::Payloads { wait_ms: 500 })?
+                    .payloads
+                    .is_empty()
+                {
                     break;
                 }
             }
@@ -220,7 +236,13 @@ impl Bench {
     }
 
     /// A property of the interface, and the feature that does it.
-    pub(crate) fn property(&self, id: String, group: &'static str, what: String, offload: &'static str) -> Property {
+    pub(crate) fn property(
+        &self,
+        id: String,
+        group: &'static str,
+        what: String,
+        offload: &'static str,
+    ) -> Property {
         let value = self.here.features.get(offload);
         Property {
             id,
@@ -285,7 +307,9 @@ impl Bench {
     ) -> io::Result<()> {
         let until = Instant::now() + LONGEST;
         loop {
-            let Answer { frames, .. } = end.ask(&Ask::Frames { wait_ms: SILENCE_MS })?;
+            let Answer { frames, .. } = end.ask(&Ask::Frames {
+                wait_ms: SILENCE_MS,
+            })?;
             if frames.is_empty() || Instant::now() > until {
                 return Ok(());
             }
@@ -327,22 +351,38 @@ impl Bench {
 
     /// Why a frame at the far end is none of a wire; nothing for one that is.
     pub(crate) fn unlike_a_wire(&self, seen: &Seen) -> Option<&'static str> {
-        let merges = |name: &str| self.there.features.get(name).is_some_and(|value| value.starts_with("on"));
+        let merges = |name: &str| {
+            self.there
+                .features
+                .get(name)
+                .is_some_and(|value| value.starts_with("on"))
+        };
         let longest = self.there.mtu_bytes + 18;
         let is_long = seen.is_merged || seen.length > longest;
-        if is_long && !self.there.is_veth && (merges("generic-receive-offload") || merges("large-receive-offload")) {
-            return Some("the other end merges frames before they can be seen: ethtool -K there gro off lro off");
+        if is_long
+            && !self.there.is_veth
+            && (merges("generic-receive-offload") || merges("large-receive-offload"))
+        {
+            return Some(
+                "the other end merges frames before they can be seen: ethtool -K there gro off lro off",
+            );
         }
         if is_long {
-            return Some("a frame that is still to be cut came through: no interface sent it to a wire");
+            return Some(
+                "a frame that is still to be cut came through: no interface sent it to a wire",
+            );
         }
-        seen.is_unfinished
-            .then_some("a frame came whose checksum was never computed: no interface sent it to a wire")
+        seen.is_unfinished.then_some(
+            "a frame came whose checksum was never computed: no interface sent it to a wire",
+        )
     }
 }
 
 fn own_toward(met: &Met, peer: IpAddr) -> Option<IpAddr> {
-    let near = met.addresses.iter().find(|(own, prefix)| shares(*own, peer, *prefix));
+    let near = met
+        .addresses
+        .iter()
+        .find(|(own, prefix)| shares(*own, peer, *prefix));
     near.map(|(own, _)| *own).filter(|own| *own != peer)
 }
 

@@ -207,7 +207,10 @@ pub(crate) mod tests {
     fn padding_is_not_carried() {
         let frame = udp(&path(false), Marks::default(), b"x");
         let packet = Packet::parse(&frame).unwrap();
-        assert_eq!((frame.len(), packet.end, packet.payload()), (60, 43, &b"x"[..]));
+        assert_eq!(
+            (frame.len(), packet.end, packet.payload()),
+            (60, 43, &b"x"[..])
+        );
         assert_eq!(frame[59], PADDING);
     }
 }

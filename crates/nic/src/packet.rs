@@ -121,17 +121,31 @@ impl<'a> Packet<'a> {
         if self.source.is_ipv6() {
             return None;
         }
-        self.sum_fault("IPv4 header checksum", header, self.ip_at, 10, Checksum::new())
+        self.sum_fault(
+            "IPv4 header checksum",
+            header,
+            self.ip_at,
+            10,
+            Checksum::new(),
+        )
     }
 
     /// What is wrong with the checksum of UDP or TCP; nothing to judge in a fragment.
-    pub(crate) fn sum_fault(&self, what: &str, part: &[u8], at: usize, sum_at: usize, begun: Checksum) -> Option<NicExample> {
+    pub(crate) fn sum_fault(
+        &self,
+        what: &str,
+        part: &[u8],
+        at: usize,
+        sum_at: usize,
+        begun: Checksum,
+    ) -> Option<NicExample> {
         let seen = part.get(sum_at..sum_at + 2)?;
         let sum = begun.with(part.get(..sum_at)?).with(&[0, 0]);
         let sum = sum.with(part.get(sum_at + 2..)?).finish();
         let is_udp = self.protocol == UDP && sum_at == UDP_SUM_AT;
         let right = if is_udp && sum == 0 { 0xFFFF } else { sum };
-        let is_right = seen == right.to_be_bytes() || (!is_udp && is_zero(seen) && is_zero(&right.to_be_bytes()));
+        let is_right = seen == right.to_be_bytes()
+            || (!is_udp && is_zero(seen) && is_zero(&right.to_be_bytes()));
         (!is_right).then(|| NicExample {
             what: what.to_owned(),
             offset: u32::try_from(at + sum_at).ok(),
@@ -150,8 +164,7 @@ impl<'a> Packet<'a> {
             _ => return None,
         };
         let length = u32::try_from(upper.len()).ok()?;
-        let begun =
-            Checksum::pseudo_header(self.source, self.destination, self.protocol, length)?;
+        let begun = Checksum::pseudo_header(self.source, self.destination, self.protocol, length)?;
         self.sum_fault(what, upper, self.upper_at, sum_at, begun)
     }
 

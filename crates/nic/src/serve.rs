@@ -28,13 +28,17 @@ pub fn serve_stream() -> io::Result<UnixStream> {
     let input = far.try_clone()?;
     // Its end is the other end's to notice.
     let work = move || drop(serve(input, far));
-    thread::Builder::new().name("station".to_owned()).spawn(work)?;
+    thread::Builder::new()
+        .name("station".to_owned())
+        .spawn(work)?;
     Ok(near)
 }
 
 fn answer(station: &mut Station, line: &str) -> Answer {
     let ask: Result<Ask, _> = serde_json::from_str(line);
-    let answer = ask.map_err(io::Error::from).and_then(|ask| station.answer(&ask));
+    let answer = ask
+        .map_err(io::Error::from)
+        .and_then(|ask| station.answer(&ask));
     answer.unwrap_or_else(|why| Answer {
         error: Some(why.to_string()),
         ..Answer::default()
@@ -53,7 +57,12 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_answered_with_an_error() {
         let mut station = Station::default();
-        for line in ["", "x", "{\"frames\":{\"wait_ms\":0}}", "{\"counters\":{\"driver\":false}}"] {
+        for line in [
+            "",
+            "x",
+            "{\"frames\":{\"wait_ms\":0}}",
+            "{\"counters\":{\"driver\":false}}",
+        ] {
             assert!(answer(&mut station, line).error.is_some(), "{line}");
         }
     }

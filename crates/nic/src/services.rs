@@ -29,7 +29,9 @@ pub(crate) fn serve(address: SocketAddr, peer: IpAddr) -> io::Result<u16> {
             }
         }
     };
-    thread::Builder::new().name("accept".to_owned()).spawn(accept)?;
+    thread::Builder::new()
+        .name("accept".to_owned())
+        .spawn(accept)?;
     Ok(port)
 }
 

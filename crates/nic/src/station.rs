@@ -57,8 +57,9 @@ impl Station {
     fn meet(&mut self, interface: Option<&str>, peer: IpAddr) -> io::Result<Answer> {
         let name = match interface {
             Some(name) => name.to_owned(),
-            None => nic::route(peer)?
-                .ok_or_else(|| io::Error::other(format!("no route to {peer}")))?,
+            None => {
+                nic::route(peer)?.ok_or_else(|| io::Error::other(format!("no route to {peer}")))?
+            }
         };
         let link = nic::link(&name)?;
         self.interface.clone_from(&link.name);
@@ -172,7 +173,8 @@ impl Station {
 
     fn payloads(&mut self, wait_ms: u64) -> Answer {
         let mut answer = Answer::default();
-        let mut wait = Duration::from_millis(wait_ms.min(WAIT_MOST_MS)) / (self.sockets.len().max(1) as u32);
+        let mut wait =
+            Duration::from_millis(wait_ms.min(WAIT_MOST_MS)) / (self.sockets.len().max(1) as u32);
         let mut bytes = vec![0; 65_536];
         let mut room_bytes = ANSWER_BYTES;
         for socket in &self.sockets {
@@ -202,7 +204,9 @@ impl Station {
         }
         let mut protocols = snmp::parse(&proc::net("snmp").unwrap_or_default());
         protocols.extend(snmp6::parse(&proc::net("snmp6").unwrap_or_default()));
-        let known = protocols.into_iter().filter(|(name, _)| name.ends_with(BAD_SUMS));
+        let known = protocols
+            .into_iter()
+            .filter(|(name, _)| name.ends_with(BAD_SUMS));
         counters.extend(known.filter_map(|(name, count)| Some((name, u64::try_from(count).ok()?))));
         counters.extend(self.passed.counters());
         Ok(Answer {

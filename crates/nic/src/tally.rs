@@ -68,7 +68,9 @@ impl Tally {
             NicState::Wrong => self.which(),
             NicState::Right => None,
         };
-        let change = (state == NicState::Wrong).then(|| property.change()).flatten();
+        let change = (state == NicState::Wrong)
+            .then(|| property.change())
+            .flatten();
         NicCheck {
             state,
             tried: self.tried,
@@ -85,9 +87,8 @@ impl Tally {
         let range = |range: (usize, usize)| RangeInclusive::new(range.0, range.1);
         let [wrong, right] = self.lengths.map(|lengths| lengths.map(range));
         let wrong = wrong.filter(|wrong| *wrong.end() > 0)?;
-        let apart = right.is_some_and(|right| {
-            wrong.end() < right.start() || right.end() < wrong.start()
-        });
+        let apart =
+            right.is_some_and(|right| wrong.end() < right.start() || right.end() < wrong.start());
         Some(match apart {
             true => format!(
                 "frames of {} to {} bytes are wrong, all others right",
@@ -176,7 +177,10 @@ mod tests {
         tally.case(60, fault());
         tally.case(64, None);
         let check = tally.check(property("on"));
-        assert_eq!((check.state, check.tried, check.wrong), (NicState::Wrong, 2, 1));
+        assert_eq!(
+            (check.state, check.tried, check.wrong),
+            (NicState::Wrong, 2, 1)
+        );
         let why = "frames of 60 to 60 bytes are wrong, all others right";
         assert_eq!(check.reason.as_deref(), Some(why));
         let mut tally = Tally::default();

@@ -9,9 +9,14 @@ use crate::packet::UDP;
 
 /// The sizes of payloads of at most `most` bytes: each of 0 … 64, and around powers of two, the usual segments, `most`.
 pub(crate) fn sizes(most: usize) -> Vec<usize> {
-    let boundaries = [128, 256, 512, 1024, 1448, 1460, 1472, 2048, 4096, 8192, most];
+    let boundaries = [
+        128, 256, 512, 1024, 1448, 1460, 1472, 2048, 4096, 8192, most,
+    ];
     let around = boundaries.iter().flat_map(|at| [at - 1, *at, at + 1]);
-    let mut all: Vec<usize> = (0..=64).chain(around).filter(|size| *size <= most).collect();
+    let mut all: Vec<usize> = (0..=64)
+        .chain(around)
+        .filter(|size| *size <= most)
+        .collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -53,7 +58,11 @@ mod tests {
     #[test]
     fn sizes_are_every_short_one_and_the_boundaries() {
         let all = sizes(1472);
-        assert!((0..=64).chain([1023, 1471, 1472]).all(|size| all.contains(&size)));
+        assert!(
+            (0..=64)
+                .chain([1023, 1471, 1472])
+                .all(|size| all.contains(&size))
+        );
         assert_eq!(all.last(), Some(&1472));
         assert_eq!(sizes(40).len(), 41);
     }
@@ -74,7 +83,10 @@ mod tests {
                 assert_eq!(frame[at..at + 2], [0xFF, 0xFF], "{size}");
                 frame[at..at + 2].fill(0);
                 let fault = Packet::parse(&frame).unwrap().upper_fault().unwrap();
-                assert_eq!((fault.expected.as_str(), fault.seen.as_str()), ("ffff", "0000"));
+                assert_eq!(
+                    (fault.expected.as_str(), fault.seen.as_str()),
+                    ("ffff", "0000")
+                );
             }
         }
     }

@@ -2,7 +2,9 @@
 //! JUnit XML for a CI server (schema: `junit.xsd`): expectations, tests and comparisons are cases. A case fails if the
 //! command itself fails for it: an expectation that is not met, or invalid numbers.
 
-use linerate_model::output::{Comparison, Expectation, Judgement, NicCheck, NicState, Output, Test};
+use linerate_model::output::{
+    Comparison, Expectation, Judgement, NicCheck, NicState, Output, Test,
+};
 
 use crate::subject::Subject;
 use crate::view::figures;
@@ -168,9 +170,10 @@ fn of_check(output: &Output, check: &NicCheck) -> Case {
     let reason = check.reason.clone().unwrap_or_default();
     let outcome = match check.state {
         NicState::Right => Outcome::Passed,
-        NicState::Wrong => {
-            Outcome::Failed(format!("{} of {} wrong; {reason}", check.wrong, check.tried))
-        }
+        NicState::Wrong => Outcome::Failed(format!(
+            "{} of {} wrong; {reason}",
+            check.wrong, check.tried
+        )),
         NicState::NotAWire | NicState::NotPossible => Outcome::Skipped(reason),
     };
     let title = format!("{} {}", check.id, check.offload);

@@ -118,10 +118,7 @@ impl Talk {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
                 Err(_) if Instant::now() > end => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::TimedOut,
-                        "no answer in time",
-                    ));
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, "no answer in time"));
                 }
                 Err(_) => {}
             }

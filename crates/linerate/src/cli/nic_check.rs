@@ -43,7 +43,10 @@ pub(super) fn run(args: &NicCheckArgs, options: BTreeMap<String, String>) -> Exi
 
 fn on_link(args: &NicCheckArgs, session: &mut Session) -> Result<(), Failure> {
     let (Some(interface), Some(host)) = (&args.interface, args.host) else {
-        return Err(Failure::usage("check", "neither IFACE and HOST nor --lab was given"));
+        return Err(Failure::usage(
+            "check",
+            "neither IFACE and HOST nor --lab was given",
+        ));
     };
     let talk = Talk::open(way(args, host), FRAMES, &session.interrupt)?;
     let failed = |why: io::Error| Failure::measuring("change settings of this host", why);
@@ -65,7 +68,11 @@ fn way(args: &NicCheckArgs, host: IpAddr) -> Way {
     }
 }
 
-fn in_lab(args: &NicCheckArgs, isolation: &Isolation, session: &mut Session) -> Result<(), Failure> {
+fn in_lab(
+    args: &NicCheckArgs,
+    isolation: &Isolation,
+    session: &mut Session,
+) -> Result<(), Failure> {
     session.console.say(&format!("lab: {isolation}"));
     let plan = LabPlan {
         wire: (!args.veth).then(WireSpec::default),
@@ -90,7 +97,10 @@ fn in_lab(args: &NicCheckArgs, isolation: &Isolation, session: &mut Session) -> 
 /// The agent is a thread in the other host.
 fn talk(there: &Host, session: &Session) -> Result<Talk, Failure> {
     let failed = |why: io::Error| Failure::measuring("start an agent in host B of the lab", why);
-    let stream = there.enter(serve_stream).and_then(|stream| stream).map_err(failed)?;
+    let stream = there
+        .enter(serve_stream)
+        .and_then(|stream| stream)
+        .map_err(failed)?;
     let input = stream.try_clone().map_err(failed)?;
     let mut talk = Talk::over(input, stream, &session.interrupt).map_err(failed)?;
     talk.wait_until_ready().map_err(failed)?;
@@ -112,7 +122,9 @@ fn check(
     let interrupt = session.interrupt.clone();
     let mut bench = Bench::open(interface, host, Far::over(talk), &interrupt)?;
     session.output.hosts = bench.hosts();
-    bench.run(&mut |check| take(session, check)).map_err(failed)?;
+    bench
+        .run(&mut |check| take(session, check))
+        .map_err(failed)?;
     match hand {
         Some(hand) => toggled(session, &mut bench, interface, hand).map_err(failed),
         None => Ok(()),
@@ -126,7 +138,12 @@ fn take(session: &mut Session, check: NicCheck) {
 }
 
 /// Each offload is switched over, checked, and restored, also if the check breaks off.
-fn toggled(session: &mut Session, bench: &mut Bench, interface: &str, hand: &mut dyn Hand) -> io::Result<()> {
+fn toggled(
+    session: &mut Session,
+    bench: &mut Bench,
+    interface: &str,
+    hand: &mut dyn Hand,
+) -> io::Result<()> {
     for (name, value) in bench.offloads() {
         let new = if value.starts_with("on") { "off" } else { "on" };
         let key = hand.key(&format!("ethtool -K {name}"), Some(interface))?;

@@ -26,12 +26,24 @@ pub(super) fn counted(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
     let mut received = Ways::default();
     for round in 1..=ROUNDS {
         sent.round(bench, "tx", |bench| outward(bench, &family, round))?;
-        received.round(bench, "rx", |bench| inward(bench, &family, round, &mut times))?;
+        received.round(bench, "rx", |bench| {
+            inward(bench, &family, round, &mut times)
+        })?;
     }
-    let check = |tally: Tally, id: &str, what: &str| tally.check(bench.property(id.to_owned(), "counters", what.to_owned(), ""));
+    let check = |tally: Tally, id: &str, what: &str| {
+        tally.check(bench.property(id.to_owned(), "counters", what.to_owned(), ""))
+    };
     Ok(vec![
-        check(sent.tally(), "tx-counters", "tx_packets and tx_bytes count what was sent, tx_dropped and tx_errors nothing"),
-        check(received.tally(), "rx-counters", "rx_packets and rx_bytes count what was received, rx_dropped and rx_errors nothing"),
+        check(
+            sent.tally(),
+            "tx-counters",
+            "tx_packets and tx_bytes count what was sent, tx_dropped and tx_errors nothing",
+        ),
+        check(
+            received.tally(),
+            "rx-counters",
+            "rx_packets and rx_bytes count what was received, rx_dropped and rx_errors nothing",
+        ),
         times.check(bench.property(
             "rx-time-stamps".to_owned(),
             "time",
@@ -54,7 +66,13 @@ fn outward(bench: &mut Bench, family: &Family, round: usize) -> io::Result<()> {
 
 fn inward(bench: &mut Bench, family: &Family, round: usize, times: &mut Tally) -> io::Result<()> {
     let path = bench.inward(family, FROM_PORT, family.near_udp);
-    let frame = |number| craft::udp(&path, Marks::default(), &vectors::payload(size(number), round as u64));
+    let frame = |number| {
+        craft::udp(
+            &path,
+            Marks::default(),
+            &vectors::payload(size(number), round as u64),
+        )
+    };
     let frames: Vec<Vec<u8>> = (0..FRAMES).map(frame).collect();
     bench.send_inward(&frames)?;
     let (mut last_ns, mut left) = (0, FRAMES);
@@ -87,7 +105,12 @@ struct Ways {
 }
 
 impl Ways {
-    fn round(&mut self, bench: &mut Bench, way: &str, pass: impl FnOnce(&mut Bench) -> io::Result<()>) -> io::Result<()> {
+    fn round(
+        &mut self,
+        bench: &mut Bench,
+        way: &str,
+        pass: impl FnOnce(&mut Bench) -> io::Result<()>,
+    ) -> io::Result<()> {
         let before = read(bench)?;
         pass(bench)?;
         let grown = settled(bench, way, &before)?;
@@ -96,8 +119,16 @@ impl Ways {
         // Some count the FCS, some the padding of short frames, too.
         let slack = seen.saturating_mul(24);
         let bytes = of(format!("seen_{way}_bytes"));
-        self.note(format!("{way}_packets"), of(format!("{way}_packets")), (seen, seen));
-        self.note(format!("{way}_bytes"), of(format!("{way}_bytes")), (bytes, bytes + slack));
+        self.note(
+            format!("{way}_packets"),
+            of(format!("{way}_packets")),
+            (seen, seen),
+        );
+        self.note(
+            format!("{way}_bytes"),
+            of(format!("{way}_bytes")),
+            (bytes, bytes + slack),
+        );
         for name in [format!("{way}_dropped"), format!("{way}_errors")] {
             self.note(name.clone(), of(name), (0, 0));
         }
@@ -134,7 +165,11 @@ fn read(bench: &mut Bench) -> io::Result<BTreeMap<String, u64>> {
 }
 
 /// The growth of all counters, as soon as the interface has counted what was seen: some drivers take seconds.
-fn settled(bench: &mut Bench, way: &str, before: &BTreeMap<String, u64>) -> io::Result<BTreeMap<String, u64>> {
+fn settled(
+    bench: &mut Bench,
+    way: &str,
+    before: &BTreeMap<String, u64>,
+) -> io::Result<BTreeMap<String, u64>> {
     let end = Instant::now() + SETTLE;
     loop {
         thread::sleep(PAUSE);

@@ -22,10 +22,20 @@ pub(super) fn kept_apart(bench: &mut Bench, family: &Family) -> io::Result<Vec<N
     let datagrams = udp_pairs(bench, family);
     let udp = seen_apart(bench, &datagrams)?;
     let offload = merger(bench);
-    let check = |tally: Tally, id: String, what: String| tally.check(bench.property(id, "merging", what, offload));
+    let check = |tally: Tally, id: String, what: String| {
+        tally.check(bench.property(id, "merging", what, offload))
+    };
     Ok(vec![
-        check(tcp, format!("rx-tcp{n}-apart"), format!("TCP segments over IPv{n} that differ are not merged")),
-        check(udp, format!("rx-udp{n}-apart"), format!("UDP datagrams over IPv{n} are not merged")),
+        check(
+            tcp,
+            format!("rx-tcp{n}-apart"),
+            format!("TCP segments over IPv{n} that differ are not merged"),
+        ),
+        check(
+            udp,
+            format!("rx-udp{n}-apart"),
+            format!("UDP datagrams over IPv{n} are not merged"),
+        ),
     ])
 }
 
@@ -37,9 +47,18 @@ struct Pair {
 
 /// The one that is on.
 fn merger(bench: &Bench) -> &'static str {
-    let is_on = |name: &&&str| bench.here.features.get(**name).is_some_and(|value| value.starts_with("on"));
+    let is_on = |name: &&&str| {
+        bench
+            .here
+            .features
+            .get(**name)
+            .is_some_and(|value| value.starts_with("on"))
+    };
     let all = ["large-receive-offload", "generic-receive-offload"];
-    all.iter().find(is_on).copied().unwrap_or("generic-receive-offload")
+    all.iter()
+        .find(is_on)
+        .copied()
+        .unwrap_or("generic-receive-offload")
 }
 
 /// The second segment of a pair.
@@ -76,25 +95,73 @@ fn seconds() -> Vec<Second> {
     let usual = USUAL;
     let marks = usual.marks;
     vec![
-        Second { why: "another TOS", marks: Marks { tos: 0x10, ..marks }, ..usual },
-        Second { why: "another TTL", marks: Marks { ttl: 63, ..marks }, ..usual },
-        Second { why: "another VLAN", marks: Marks { vlan: Some(7), ..marks }, ..usual },
-        Second { why: "a gap in the sequence", skipped: 50, ..usual },
-        Second { why: "the same sequence number", skipped: -(SIZE as i32), ..usual },
-        Second { why: "another acknowledgement", acknowledged: 2, ..usual },
-        Second { why: "the flag ECE", flags: ACK | ECE, ..usual },
-        Second { why: "another time stamp", stamp: 2, ..usual },
-        Second { why: "more bytes than the first", size: 2 * SIZE, ..usual },
-        Second { why: "a bad checksum", is_bad: true, ..usual },
+        Second {
+            why: "another TOS",
+            marks: Marks { tos: 0x10, ..marks },
+            ..usual
+        },
+        Second {
+            why: "another TTL",
+            marks: Marks { ttl: 63, ..marks },
+            ..usual
+        },
+        Second {
+            why: "another VLAN",
+            marks: Marks {
+                vlan: Some(7),
+                ..marks
+            },
+            ..usual
+        },
+        Second {
+            why: "a gap in the sequence",
+            skipped: 50,
+            ..usual
+        },
+        Second {
+            why: "the same sequence number",
+            skipped: -(SIZE as i32),
+            ..usual
+        },
+        Second {
+            why: "another acknowledgement",
+            acknowledged: 2,
+            ..usual
+        },
+        Second {
+            why: "the flag ECE",
+            flags: ACK | ECE,
+            ..usual
+        },
+        Second {
+            why: "another time stamp",
+            stamp: 2,
+            ..usual
+        },
+        Second {
+            why: "more bytes than the first",
+            size: 2 * SIZE,
+            ..usual
+        },
+        Second {
+            why: "a bad checksum",
+            is_bad: true,
+            ..usual
+        },
     ]
 }
 
 fn tcp_pairs(bench: &Bench, family: &Family) -> Vec<Pair> {
     let pair = |(port, second): (u16, Second)| {
         let path = bench.inward(family, port, CLOSED_PORT);
-        let marks = Marks { id: 1, ..USUAL.marks };
+        let marks = Marks {
+            id: 1,
+            ..USUAL.marks
+        };
         let first = segment(&path, &Second { marks, ..USUAL }, 1000);
-        let sequence = 1000_u32.wrapping_add(SIZE as u32).wrapping_add_signed(second.skipped);
+        let sequence = 1000_u32
+            .wrapping_add(SIZE as u32)
+            .wrapping_add_signed(second.skipped);
         Pair {
             why: second.why,
             frames: [first, segment(&path, &second, sequence)],
@@ -115,17 +182,26 @@ fn segment(path: &Path, of: &Second, sequence: u32) -> Vec<u8> {
     let payload = vectors::payload(of.size, sequence.into());
     let mut frame = craft::tcp(path, of.marks, head, &payload);
     let sum_at = Packet::parse(&frame).map(|packet| packet.upper_at + TCP_SUM_AT);
-    if let Some(byte) = sum_at.filter(|_| of.is_bad).and_then(|at| frame.get_mut(at)) {
+    if let Some(byte) = sum_at
+        .filter(|_| of.is_bad)
+        .and_then(|at| frame.get_mut(at))
+    {
         *byte ^= 0x55;
     }
     frame
 }
 
 fn udp_pairs(bench: &Bench, family: &Family) -> Vec<Pair> {
-    let sizes = [("equal sizes", SIZE, SIZE), ("a longer one", SIZE, 2 * SIZE), ("a shorter one", SIZE, 9)];
+    let sizes = [
+        ("equal sizes", SIZE, SIZE),
+        ("a longer one", SIZE, 2 * SIZE),
+        ("a shorter one", SIZE, 9),
+    ];
     let pair = |(port, (why, one, other)): (u16, (&'static str, usize, usize))| {
         let path = bench.inward(family, port, family.near_udp);
-        let datagram = |size: usize, seed: u64| craft::udp(&path, Marks::default(), &vectors::payload(size, seed));
+        let datagram = |size: usize, seed: u64| {
+            craft::udp(&path, Marks::default(), &vectors::payload(size, seed))
+        };
         Pair {
             why,
             frames: [datagram(one, 31), datagram(other, 32)],
@@ -144,7 +220,9 @@ fn seen_apart(bench: &mut Bench, pairs: &[Pair]) -> io::Result<Tally> {
     let mut tally = Tally::default();
     let mut others: BTreeMap<u16, Vec<u8>> = BTreeMap::new();
     for _ in 0..ROUNDS {
-        let again = pairs.iter().filter(|pair| pair.frames.iter().any(|frame| open.contains_key(frame)));
+        let again = pairs
+            .iter()
+            .filter(|pair| pair.frames.iter().any(|frame| open.contains_key(frame)));
         let again: Vec<Vec<u8>> = again.flat_map(|pair| pair.frames.clone()).collect();
         if again.is_empty() {
             break;
@@ -161,7 +239,10 @@ fn seen_apart(bench: &mut Bench, pairs: &[Pair]) -> io::Result<Tally> {
     }
     for (frame, why) in &open {
         let merged = from_port(frame).and_then(|port| others.get(&port));
-        let fault = merged.map_or_else(|| missing("at the interface", frame.len()), |merged| fault(why, frame, merged));
+        let fault = merged.map_or_else(
+            || missing("at the interface", frame.len()),
+            |merged| fault(why, frame, merged),
+        );
         tally.case(0, Some(fault));
     }
     Ok(tally)

@@ -36,11 +36,20 @@ pub(super) fn spread(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
                 flags: ACK,
                 options: &[],
             };
-            craft::tcp(&path, Marks::default(), head, &vectors::payload(64, number.into()))
+            craft::tcp(
+                &path,
+                Marks::default(),
+                head,
+                &vectors::payload(64, number.into()),
+            )
         };
         let frames: Vec<Vec<u8>> = (0..FRAMES).map(frame).collect();
         let grown = grown(bench, &frames)?;
-        let on: BTreeSet<u32> = grown.iter().filter(|(_, count)| **count >= FEW).map(|(queue, _)| *queue).collect();
+        let on: BTreeSet<u32> = grown
+            .iter()
+            .filter(|(_, count)| **count >= FEW)
+            .map(|(queue, _)| *queue)
+            .collect();
         used.extend(on.iter().copied());
         let fault = (on.len() > 1).then(|| NicExample {
             what: format!("TCP flow from port {}", FIRST_PORT + flow),
@@ -53,18 +62,25 @@ pub(super) fn spread(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
         }
     }
     if tally.tried() > 0 && used.len() < 2 {
-        tally.case(0, Some(NicExample {
-            what: format!("{FLOWS} TCP flows"),
-            expected: format!("several of {queues} receive queues"),
-            seen: format!("all on queue {}", named(&used)),
-            ..NicExample::default()
-        }));
+        tally.case(
+            0,
+            Some(NicExample {
+                what: format!("{FLOWS} TCP flows"),
+                expected: format!("several of {queues} receive queues"),
+                seen: format!("all on queue {}", named(&used)),
+                ..NicExample::default()
+            }),
+        );
     }
     Ok(vec![tally.check(property)])
 }
 
 fn named(queues: &BTreeSet<u32>) -> String {
-    queues.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+    queues
+        .iter()
+        .map(u32::to_string)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// How many packets each queue got of these.
@@ -87,21 +103,36 @@ fn grown(bench: &mut Bench, frames: &[Vec<u8>]) -> io::Result<BTreeMap<u32, u64>
 /// The packets that each queue has received.
 fn counted(bench: &mut Bench) -> io::Result<BTreeMap<u32, u64>> {
     let counters = bench.near.ask(&Ask::Counters { driver: true })?.counters;
-    let of_driver = || counters.iter().filter_map(|(name, count)| Some((name.strip_prefix(DRIVER)?, *count)));
+    let of_driver = || {
+        counters
+            .iter()
+            .filter_map(|(name, count)| Some((name.strip_prefix(DRIVER)?, *count)))
+    };
     let of_queues = |is_xdp: bool| -> BTreeMap<u32, u64> {
         let some = of_driver().filter(|(name, _)| name.contains("xdp") == is_xdp);
-        some.filter_map(|(name, count)| Some((queue(name)?, count))).collect()
+        some.filter_map(|(name, count)| Some((queue(name)?, count)))
+            .collect()
     };
     // A veth counts all packets that it polls as those that an XDP program could have seen.
     let plain = of_queues(false);
-    Ok(if plain.is_empty() { of_queues(true) } else { plain })
+    Ok(if plain.is_empty() {
+        of_queues(true)
+    } else {
+        plain
+    })
 }
 
 /// `rx_queue_3_packets`, `rx-3.packets`, `rx3_packets`, `queue_3_rx_cnt`: which queue.
 fn queue(name: &str) -> Option<u32> {
-    let ends = ["packets", "pkts", "_cnt"].iter().any(|end| name.ends_with(end));
-    let words: Vec<&str> = name.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
-    let is_plain = words.iter().all(|word| word.starts_with("rx") || PLAIN.contains(word) || is_number(word));
+    let ends = ["packets", "pkts", "_cnt"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    let words: Vec<&str> = name
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .collect();
+    let is_plain = words
+        .iter()
+        .all(|word| word.starts_with("rx") || PLAIN.contains(word) || is_number(word));
     let digits: String = name.chars().filter(char::is_ascii_digit).collect();
     let is_of_rx = words.iter().any(|word| word.starts_with("rx"));
     (ends && is_plain && is_of_rx).then(|| digits.parse().ok())?

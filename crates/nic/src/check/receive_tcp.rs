@@ -26,13 +26,16 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
     let before = counted(bench)?;
     let bad = opened(bench, family, &sizes, FIRST_PORT + 1000, true, &mut answers)?;
     let grown = counted(bench)?.saturating_sub(before);
-    let (mut accepted, mut refused, mut account) = (Tally::default(), Tally::default(), Tally::default());
+    let (mut accepted, mut refused, mut account) =
+        (Tally::default(), Tally::default(), Tally::default());
     for (frame, is_answered) in good.values() {
-        let fault = (!is_answered).then(|| fault("SYN with a good TCP checksum", "answered", "dropped", frame));
+        let fault = (!is_answered)
+            .then(|| fault("SYN with a good TCP checksum", "answered", "dropped", frame));
         accepted.case(frame.len(), fault);
     }
     for (frame, is_answered) in bad.values() {
-        let fault = is_answered.then(|| fault("SYN with a bad TCP checksum", "dropped", "answered", frame));
+        let fault =
+            is_answered.then(|| fault("SYN with a bad TCP checksum", "dropped", "answered", frame));
         refused.case(frame.len(), fault);
     }
     let dropped = bad.values().filter(|(_, is_answered)| !is_answered).count() as u64;
@@ -47,7 +50,12 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
     }
     let property = |of: &str, what: &str| {
         let id = format!("rx-tcp{n}-{of}");
-        bench.property(id, RECEIVE, format!("TCP over IPv{n}: {what}"), "rx-checksumming")
+        bench.property(
+            id,
+            RECEIVE,
+            format!("TCP over IPv{n}: {what}"),
+            "rx-checksumming",
+        )
     };
     let id = format!("tx-tcp{n}-syn-ack");
     let what = format!("TCP checksums over IPv{n} of short answers without time stamps");
@@ -80,7 +88,10 @@ fn opened(
             options: &[],
         };
         let mut frame = craft::tcp(&path, Marks::default(), head, &vectors::payload(*size, 15));
-        if let Some(byte) = sum_of(&frame).filter(|_| is_bad).and_then(|at| frame.get_mut(at)) {
+        if let Some(byte) = sum_of(&frame)
+            .filter(|_| is_bad)
+            .and_then(|at| frame.get_mut(at))
+        {
             *byte ^= 0x55;
         }
         all.insert(port, (frame, false));
@@ -93,9 +104,18 @@ fn opened(
     Ok(all)
 }
 
-fn batch(bench: &mut Bench, all: &mut Opened, ports: &[u16], is_bad: bool, answers: &mut Tally) -> io::Result<()> {
+fn batch(
+    bench: &mut Bench,
+    all: &mut Opened,
+    ports: &[u16],
+    is_bad: bool,
+    answers: &mut Tally,
+) -> io::Result<()> {
     for _ in 0..if is_bad { 1 } else { ROUNDS } {
-        let open = ports.iter().filter_map(|port| all.get(port)).filter(|(_, is_answered)| !is_answered);
+        let open = ports
+            .iter()
+            .filter_map(|port| all.get(port))
+            .filter(|(_, is_answered)| !is_answered);
         let open: Vec<Vec<u8>> = open.map(|(frame, _)| frame.clone()).collect();
         if open.is_empty() {
             break;
@@ -111,7 +131,10 @@ fn batch(bench: &mut Bench, all: &mut Opened, ports: &[u16], is_bad: bool, answe
             left == 0
         })?;
         for (seen, bytes) in &seen_frames {
-            bench.unlike_a_wire(seen).into_iter().for_each(|why| answers.not_a_wire(why));
+            bench
+                .unlike_a_wire(seen)
+                .into_iter()
+                .for_each(|why| answers.not_a_wire(why));
             if let Some(packet) = Packet::parse(bytes) {
                 answers.case(packet.end, packet.fault());
                 if let Some((_, is_answered)) = to_port(bytes).and_then(|port| all.get_mut(&port)) {

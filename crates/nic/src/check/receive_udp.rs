@@ -36,7 +36,10 @@ fn good(bench: &mut Bench, family: &Family, path: &Path, sizes: &[usize]) -> io:
     let mut open: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
     for size in sizes {
         let payload = vectors::payload(*size, 5);
-        open.insert(payload.clone(), craft::udp(path, Marks::default(), &payload));
+        open.insert(
+            payload.clone(),
+            craft::udp(path, Marks::default(), &payload),
+        );
     }
     // RFC 768: a checksum of zero says that there is none.
     if family.number == 4 {
@@ -62,9 +65,20 @@ fn good(bench: &mut Bench, family: &Family, path: &Path, sizes: &[usize]) -> io:
     for (payload, frame) in open {
         let never = missing("at the socket", payload.len());
         let frame_text = Some(shown(&frame));
-        tally.case(carried(&frame), Some(NicExample { frame: frame_text, ..never }));
+        tally.case(
+            carried(&frame),
+            Some(NicExample {
+                frame: frame_text,
+                ..never
+            }),
+        );
     }
-    Ok(tally.check(property(bench, family, "good", "good checksums are accepted, padding is not counted")))
+    Ok(tally.check(property(
+        bench,
+        family,
+        "good",
+        "good checksums are accepted, padding is not counted",
+    )))
 }
 
 /// Length of a frame without its padding.
@@ -72,7 +86,12 @@ fn carried(frame: &[u8]) -> usize {
     Packet::parse(frame).map_or(frame.len(), |packet| packet.end)
 }
 
-fn bad(bench: &mut Bench, family: &Family, path: &Path, sizes: &[usize]) -> io::Result<[NicCheck; 2]> {
+fn bad(
+    bench: &mut Bench,
+    family: &Family,
+    path: &Path,
+    sizes: &[usize],
+) -> io::Result<[NicCheck; 2]> {
     let mut frames: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
     for size in sizes {
         for (seed, spoil) in SPOILS {
@@ -82,12 +101,17 @@ fn bad(bench: &mut Bench, family: &Family, path: &Path, sizes: &[usize]) -> io::
             spoil(&mut frame);
             let is_bad = Packet::parse(&frame).is_some_and(|packet| packet.upper_fault().is_some());
             if frame != before && is_bad {
-                let arrives = Packet::parse(&frame).map_or(Vec::new(), |packet| packet.payload().to_vec());
+                let arrives =
+                    Packet::parse(&frame).map_or(Vec::new(), |packet| packet.payload().to_vec());
                 frames.insert(arrives, frame);
             }
         }
     }
-    let name = if family.number == 4 { "UdpInCsumErrors" } else { "Udp6InCsumErrors" };
+    let name = if family.number == 4 {
+        "UdpInCsumErrors"
+    } else {
+        "Udp6InCsumErrors"
+    };
     let before = counted(bench, name)?;
     let all: Vec<Vec<u8>> = frames.values().cloned().collect();
     bench.send_inward(&all)?;
@@ -116,7 +140,12 @@ fn bad(bench: &mut Bench, family: &Family, path: &Path, sizes: &[usize]) -> io::
     }
     Ok([
         tally.check(property(bench, family, "bad", "bad checksums are refused")),
-        account.check(property(bench, family, "bad-counted", "those refused are counted")),
+        account.check(property(
+            bench,
+            family,
+            "bad-counted",
+            "those refused are counted",
+        )),
     ])
 }
 
@@ -201,16 +230,23 @@ pub(super) fn tagged(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
     let path = bench.inward(&family, FROM_PORT, family.near_udp);
     let room = bench.largest_payload(&family);
     let mut open: Vec<Vec<u8>> = Vec::new();
-    for size in vectors::sizes(room).into_iter().filter(|size| size + 4 <= room) {
+    for size in vectors::sizes(room)
+        .into_iter()
+        .filter(|size| size + 4 <= room)
+    {
         let vlan = Some(1 + (size % 4094) as u16);
-        let marks = Marks { vlan, ..Marks::default() };
+        let marks = Marks {
+            vlan,
+            ..Marks::default()
+        };
         open.push(craft::udp(&path, marks, &vectors::payload(size, 9)));
     }
     let mut tally = Tally::default();
     for _ in 0..ROUNDS {
         bench.send_inward(&open)?;
         Bench::frames(&mut bench.near, |seen, bytes| {
-            if let (Some(at), false) = (open.iter().position(|one| one == bytes), seen.is_outgoing) {
+            if let (Some(at), false) = (open.iter().position(|one| one == bytes), seen.is_outgoing)
+            {
                 tally.case(open.swap_remove(at).len(), None);
             }
             open.is_empty()
@@ -222,7 +258,13 @@ pub(super) fn tagged(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
     if tally.tried() > 0 {
         for frame in open {
             let fault = missing("at the interface", frame.len());
-            tally.case(frame.len(), Some(NicExample { frame: Some(shown(&frame)), ..fault }));
+            tally.case(
+                frame.len(),
+                Some(NicExample {
+                    frame: Some(shown(&frame)),
+                    ..fault
+                }),
+            );
         }
     }
     Ok(vec![tally.check(property), inserted(bench)])

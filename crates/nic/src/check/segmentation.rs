@@ -18,7 +18,9 @@ use crate::{hex, vectors};
 
 /// One long write.
 pub(super) fn tcp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck>> {
-    let port = TcpListener::bind(bench.near_end(family, 0))?.local_addr()?.port();
+    let port = TcpListener::bind(bench.near_end(family, 0))?
+        .local_addr()?
+        .port();
     let mut bytes = vectors::payload(STREAM_BYTES, 21);
     if let Some(first) = bytes.first_mut() {
         *first = SINK;
@@ -49,7 +51,12 @@ pub(super) fn tcp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck
     }
     let n = family.number;
     let what = format!("TCP segments over IPv{n} of one write of {STREAM_BYTES} bytes");
-    let property = bench.property(format!("tx-tcp{n}-segments"), SEGMENTATION, what, "tcp-segmentation-offload");
+    let property = bench.property(
+        format!("tx-tcp{n}-segments"),
+        SEGMENTATION,
+        what,
+        "tcp-segmentation-offload",
+    );
     Ok(vec![match written {
         Err(why) if tally.tried() == 0 => property.impossible(why.to_string()),
         _ => tally.check(property),
@@ -62,6 +69,8 @@ struct Stream<'a> {
     /// Sequence number of the first.
     first: Option<u32>,
     shown: Vec<bool>,
+    /// Segments in succession that ask to be delivered at once.
+    pushed: u32,
 }
 
 impl<'a> Stream<'a> {
@@ -70,6 +79,7 @@ impl<'a> Stream<'a> {
             bytes,
             first: None,
             shown: vec![false; bytes.len()],
+            pushed: 0,
         }
     }
 
@@ -88,9 +98,19 @@ impl<'a> Stream<'a> {
         if let Some(shown) = self.shown.get_mut(at..at + carried.len()) {
             shown.fill(true);
         }
+        // The stack asks for it at the end of what it gives to the interface, of which this is a small part.
+        self.pushed = match flags & PSH {
+            0 => 0,
+            _ if carried.is_empty() => self.pushed,
+            _ => self.pushed + 1,
+        };
+        if self.pushed > PUSHED_MOST {
+            return Some(flagged(packet, flags, "PSH in the last one of a write only"));
+        }
         let ends_early = flags & FIN != 0 && at + carried.len() < self.bytes.len();
         if ends_early || flags & (URG | crate::craft::RST) != 0 {
-            return Some(flagged(packet, flags));
+            let right = "FIN in the last one only, no URG, no RST";
+            return Some(flagged(packet, flags, right));
         }
         packet.fault()
     }
@@ -109,7 +129,12 @@ impl<'a> Stream<'a> {
 
 fn not_sent(packet: &Packet<'_>, expected: Option<&[u8]>) -> NicExample {
     let carried = packet.payload();
-    let differs = |expected: &[u8]| carried.iter().zip(expected).position(|(one, other)| one != other);
+    let differs = |expected: &[u8]| {
+        carried
+            .iter()
+            .zip(expected)
+            .position(|(one, other)| one != other)
+    };
     let at = expected.and_then(differs).unwrap_or(0);
     let some = |bytes: &[u8]| hex::of(bytes.get(at..(at + 8).min(bytes.len())).unwrap_or_default());
     NicExample {
@@ -121,11 +146,11 @@ fn not_sent(packet: &Packet<'_>, expected: Option<&[u8]>) -> NicExample {
     }
 }
 
-fn flagged(packet: &Packet<'_>, flags: u8) -> NicExample {
+fn flagged(packet: &Packet<'_>, flags: u8, right: &str) -> NicExample {
     NicExample {
         what: "flags of a TCP segment".to_owned(),
         offset: u32::try_from(packet.upper_at + 13).ok(),
-        expected: "FIN in the last one only, no URG, no RST".to_owned(),
+        expected: right.to_owned(),
         seen: hex::of(&[flags]),
         frame: Some(shown(packet.frame)),
     }
@@ -135,7 +160,12 @@ fn flagged(packet: &Packet<'_>, flags: u8) -> NicExample {
 pub(super) fn udp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck>> {
     let n = family.number;
     let what = format!("UDP datagrams over IPv{n} cut from one of up to 64");
-    let property = bench.property(format!("tx-udp{n}-segments"), SEGMENTATION, what, "tx-udp-segmentation");
+    let property = bench.property(
+        format!("tx-udp{n}-segments"),
+        SEGMENTATION,
+        what,
+        "tx-udp-segmentation",
+    );
     let socket = bench.socket(family)?;
     let largest = bench.largest_payload(family);
     let mut tally = Tally::default();
@@ -172,7 +202,10 @@ fn cut(
             left == 0
         })?;
         for (seen, frame) in &frames {
-            bench.unlike_a_wire(seen).into_iter().for_each(|why| tally.not_a_wire(why));
+            bench
+                .unlike_a_wire(seen)
+                .into_iter()
+                .for_each(|why| tally.not_a_wire(why));
             let Some(packet) = Packet::parse(frame) else {
                 continue;
             };
@@ -190,7 +223,9 @@ fn cut(
         }
     }
     if tally.tried() > 0 {
-        let never = open.iter().map(|one| missing("at the other end", one.len()));
+        let never = open
+            .iter()
+            .map(|one| missing("at the other end", one.len()));
         never.for_each(|fault| tally.case(0, Some(fault)));
     }
     Ok(None)
@@ -200,4 +235,7 @@ const SEGMENTATION: &str = "segmentation";
 const STREAM_BYTES: usize = 200_000;
 const ROUNDS: usize = 4;
 const FIN: u8 = 1;
+const PSH: u8 = 8;
+/// A small first window, or one sent again.
+const PUSHED_MOST: u32 = 3;
 const URG: u8 = 32;

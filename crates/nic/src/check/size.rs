@@ -19,8 +19,16 @@ pub(super) fn largest(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
     for family in bench.families.clone() {
         sent(bench, &family, &mut tally)?;
     }
-    let what = format!("packets of {} bytes, the MTU, pass whole, and longer ones are refused", bench.here.mtu_bytes);
-    Ok(vec![tally.check(bench.property("tx-mtu".to_owned(), "size", what, ""))])
+    let what = format!(
+        "packets of {} bytes, the MTU, pass whole, and longer ones are refused",
+        bench.here.mtu_bytes
+    );
+    Ok(vec![tally.check(bench.property(
+        "tx-mtu".to_owned(),
+        "size",
+        what,
+        "",
+    ))])
 }
 
 fn sent(bench: &mut Bench, family: &Family, tally: &mut Tally) -> io::Result<()> {
@@ -51,7 +59,10 @@ fn sent(bench: &mut Bench, family: &Family, tally: &mut Tally) -> io::Result<()>
     }
     let longer = socket.send(&vectors::payload(largest + 1, 41));
     let fault = longer.is_ok().then(|| NicExample {
-        what: format!("datagram of {} bytes that must not be fragmented", largest + 1),
+        what: format!(
+            "datagram of {} bytes that must not be fragmented",
+            largest + 1
+        ),
         expected: "refused".to_owned(),
         seen: "sent".to_owned(),
         ..NicExample::default()

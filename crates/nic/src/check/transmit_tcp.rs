@@ -33,14 +33,22 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
         false
     })?;
     for (seen, bytes) in &all {
-        bench.unlike_a_wire(seen).into_iter().for_each(|why| tally.not_a_wire(why));
+        bench
+            .unlike_a_wire(seen)
+            .into_iter()
+            .for_each(|why| tally.not_a_wire(why));
         if let Some(packet) = Packet::parse(bytes) {
             tally.case(packet.end, packet.fault());
         }
     }
-    let what = format!("TCP checksums over IPv{}, segments of every size, SYN, ACK and FIN", family.number);
+    let what = format!(
+        "TCP checksums over IPv{}, segments of every size, SYN, ACK and FIN",
+        family.number
+    );
     let id = format!("tx-tcp{}-sum", family.number);
-    Ok(vec![tally.check(bench.property(id, TRANSMIT, what, TX_SUMS))])
+    Ok(vec![
+        tally.check(bench.property(id, TRANSMIT, what, TX_SUMS)),
+    ])
 }
 
 /// One that is free.
@@ -52,7 +60,9 @@ fn exchanged(bench: &Bench, family: &Family, port: u16) -> io::Result<()> {
     let mut stream = connected(bench, family, port)?;
     let mut back = vec![0; 65_536];
     echoed(&mut stream, &[ECHO], &mut back)?;
-    let largest = bench.largest_payload(family).saturating_sub(TCP_OPTIONS_BYTES);
+    let largest = bench
+        .largest_payload(family)
+        .saturating_sub(TCP_OPTIONS_BYTES);
     for size in vectors::sizes(largest).into_iter().filter(|size| *size > 0) {
         echoed(&mut stream, &vectors::payload(size, 3), &mut back)?;
     }

@@ -32,14 +32,19 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
         sent.see(bench)?;
     }
     sent.never_came();
-    let Sent { tallies, header, .. } = sent;
+    let Sent {
+        tallies, header, ..
+    } = sent;
     let [plain, folding] = tallies;
     let n = family.number;
     let mut checks = vec![
         plain.check(bench.property(
             format!("tx-udp{n}-sum"),
             TRANSMIT,
-            format!("UDP checksums over IPv{n}, payloads of 0 to {} bytes", bench.largest_payload(family)),
+            format!(
+                "UDP checksums over IPv{n}, payloads of 0 to {} bytes",
+                bench.largest_payload(family)
+            ),
             TX_SUMS,
         )),
         folding.check(bench.property(
@@ -51,7 +56,12 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
     ];
     if n == 4 {
         let what = "checksums of the IPv4 header".to_owned();
-        checks.push(header.check(bench.property("tx-ip4-header".to_owned(), TRANSMIT, what, TX_SUMS)));
+        checks.push(header.check(bench.property(
+            "tx-ip4-header".to_owned(),
+            TRANSMIT,
+            what,
+            TX_SUMS,
+        )));
     }
     Ok(checks)
 }
@@ -105,7 +115,9 @@ impl Sent {
             }
             open == 0
         })?;
-        frames.iter().for_each(|(seen, bytes)| self.judge(bench, seen, bytes));
+        frames
+            .iter()
+            .for_each(|(seen, bytes)| self.judge(bench, seen, bytes));
         Ok(())
     }
 
@@ -140,7 +152,11 @@ impl Sent {
     /// What did not come although others did.
     fn never_came(&mut self) {
         for (payload, (kind, _)) in self.payloads.iter().filter(|(_, (_, seen))| !seen) {
-            if let Some(tally) = self.tallies.get_mut(*kind).filter(|tally| tally.tried() > 0) {
+            if let Some(tally) = self
+                .tallies
+                .get_mut(*kind)
+                .filter(|tally| tally.tried() > 0)
+            {
                 tally.case(0, Some(missing("at the other end", payload.len())));
             }
         }
@@ -200,9 +216,14 @@ pub(super) fn fragments(bench: &mut Bench, family: &Family) -> io::Result<Vec<Ni
             }
         }
     }
-    let what = format!("UDP checksums over IPv{} of fragmented datagrams", family.number);
+    let what = format!(
+        "UDP checksums over IPv{} of fragmented datagrams",
+        family.number
+    );
     let id = format!("tx-udp{}-fragments", family.number);
-    Ok(vec![tally.check(bench.property(id, TRANSMIT, what, TX_SUMS))])
+    Ok(vec![
+        tally.check(bench.property(id, TRANSMIT, what, TX_SUMS)),
+    ])
 }
 
 /// The fragments of one datagram.

@@ -7,7 +7,10 @@ use super::{Align, Block, Column, Line, Table, Tone};
 
 /// The groups, and what is not right.
 pub(super) fn answer(output: &Output) -> Vec<Block> {
-    let lines = output.checks.iter().filter(|check| check.state != NicState::Right);
+    let lines = output
+        .checks
+        .iter()
+        .filter(|check| check.state != NicState::Right);
     let blocks = [groups(output), Block::lines("", reasons(lines))];
     blocks.into_iter().flatten().collect()
 }
@@ -18,8 +21,11 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     if checks.is_empty() {
         return Vec::new();
     }
-    let words = |name: &str, of: fn(&NicCheck) -> String| Column::words(name, checks.iter().map(of));
-    let counts = |name: &str, of: fn(&NicCheck) -> u64| Column::counts(name, "", checks.iter().map(|check| Some(of(check))));
+    let words =
+        |name: &str, of: fn(&NicCheck) -> String| Column::words(name, checks.iter().map(of));
+    let counts = |name: &str, of: fn(&NicCheck) -> u64| {
+        Column::counts(name, "", checks.iter().map(|check| Some(of(check))))
+    };
     let table = Block::Table(Table {
         heading: "checks, as the other end saw them".to_owned(),
         keys: 1,
@@ -34,7 +40,9 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         tones: checks.iter().map(tone).collect(),
     });
     let others = checks.iter().filter(|check| check.state != NicState::Right);
-    std::iter::once(table).chain(Block::lines("", reasons(others))).collect()
+    std::iter::once(table)
+        .chain(Block::lines("", reasons(others)))
+        .collect()
 }
 
 fn tone(check: &NicCheck) -> Tone {
@@ -57,7 +65,9 @@ fn groups(output: &Output) -> Option<Block> {
     let of = |row: &(&str, &str)| {
         let (group, offload) = *row;
         let mut all = output.checks.iter();
-        all.by_ref().filter(move |check| check.group == group && check.offload == offload).collect::<Vec<_>>()
+        all.by_ref()
+            .filter(move |check| check.group == group && check.offload == offload)
+            .collect::<Vec<_>>()
     };
     let count = |name: &str, state: NicState| {
         let cells = rows.iter().map(|row| {
@@ -66,7 +76,9 @@ fn groups(output: &Output) -> Option<Block> {
         });
         Column::counts(name, "", cells)
     };
-    let cases = rows.iter().map(|row| Some(of(row).iter().map(|check| check.tried).sum()));
+    let cases = rows
+        .iter()
+        .map(|row| Some(of(row).iter().map(|check| check.tried).sum()));
     let tones = rows.iter().map(|row| worst(&of(row)));
     (!rows.is_empty()).then(|| {
         Block::Table(Table {
@@ -103,13 +115,18 @@ fn reasons<'o>(checks: impl Iterator<Item = &'o NicCheck>) -> Vec<Line> {
     let mut said: Vec<(NicState, String, Vec<&str>, Tone)> = Vec::new();
     for check in checks {
         let why = why(check);
-        match said.iter_mut().find(|(state, known, ..)| (*state, &*known) == (check.state, &why)) {
+        match said
+            .iter_mut()
+            .find(|(state, known, ..)| (*state, &*known) == (check.state, &why))
+        {
             Some((_, _, ids, _)) => ids.push(&check.id),
             None => said.push((check.state, why, vec![&check.id], tone(check))),
         }
     }
     let line = |(state, why, ids, tone): (NicState, String, Vec<&str>, Tone)| {
-        Line::new(2, format!("{}: {}: {why}", state.words(), ids.join(" "))).hang(4).tone(tone)
+        Line::new(2, format!("{}: {}: {why}", state.words(), ids.join(" ")))
+            .hang(4)
+            .tone(tone)
     };
     said.into_iter().map(line).collect()
 }
@@ -120,8 +137,13 @@ fn why(check: &NicCheck) -> String {
         return reason;
     };
     let count = format!("{} of {}", check.wrong, check.tried);
-    let at = example.offset.map_or_else(String::new, |at| format!(" at byte {at}"));
-    let seen = format!("{}{at}: expected {}, seen {}", example.what, example.expected, example.seen);
+    let at = example
+        .offset
+        .map_or_else(String::new, |at| format!(" at byte {at}"));
+    let seen = format!(
+        "{}{at}: expected {}, seen {}",
+        example.what, example.expected, example.seen
+    );
     match reason.is_empty() {
         true => format!("{count}; {seen}"),
         false => format!("{count}; {reason}; {seen}"),
