@@ -17,7 +17,10 @@ fn checked(words: &str) -> Option<(i32, Value)> {
     let document: Result<Value, _> = serde_json::from_slice(&output.stdout);
     let document = document.unwrap_or_else(|error| panic!("{error}: {said}"));
     let why = document["error"]["why"].as_str().unwrap_or_default();
-    if ["namespaces", "CONFIG_", "Operation not"].iter().any(|words| why.contains(words)) {
+    if ["namespaces", "CONFIG_", "Operation not"]
+        .iter()
+        .any(|words| why.contains(words))
+    {
         println!("skipped: no lab on this machine: {why}");
         return None;
     }
@@ -28,7 +31,8 @@ fn checked(words: &str) -> Option<(i32, Value)> {
 fn named(document: &Value, state: &str) -> Vec<String> {
     let checks = document["checks"].as_array().unwrap();
     let some = checks.iter().filter(|check| check["state"] == state);
-    some.map(|check| check["id"].as_str().unwrap().to_owned()).collect()
+    some.map(|check| check["id"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// What a busy machine spoils is done again.
@@ -52,7 +56,15 @@ fn until(words: &str, is_right: impl Fn(i32, &Value) -> bool) {
 fn a_healthy_interface_over_the_wire_is_right() {
     until("", |code, document| {
         let right = named(document, "right");
-        let judged = ["tx-udp4-sum", "tx-udp4-zero-sum", "tx-tcp4-sum", "rx-udp4-bad", "rx-tcp4-good", "tx-tcp4-segments", "rx-counters"];
+        let judged = [
+            "tx-udp4-sum",
+            "tx-udp4-zero-sum",
+            "tx-tcp4-sum",
+            "rx-udp4-bad",
+            "rx-tcp4-good",
+            "tx-tcp4-segments",
+            "rx-counters",
+        ];
         code == 0
             && judged.iter().all(|id| right.iter().any(|one| one == id))
             && named(document, "wrong").is_empty()
@@ -65,9 +77,16 @@ fn a_healthy_interface_over_the_wire_is_right() {
 fn a_veth_without_a_wire_is_neither_good_nor_bad() {
     until("--veth", |code, document| {
         let unlike = named(document, "not-a-wire");
-        let of_sending = ["tx-udp4-sum", "tx-udp4-zero-sum", "tx-tcp4-sum", "tx-tcp4-segments"];
+        let of_sending = [
+            "tx-udp4-sum",
+            "tx-udp4-zero-sum",
+            "tx-tcp4-sum",
+            "tx-tcp4-segments",
+        ];
         code == 0
-            && of_sending.iter().all(|id| unlike.iter().any(|one| one == id))
+            && of_sending
+                .iter()
+                .all(|id| unlike.iter().any(|one| one == id))
             && named(document, "wrong").is_empty()
     });
 }

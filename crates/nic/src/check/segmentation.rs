@@ -105,7 +105,11 @@ impl<'a> Stream<'a> {
             _ => self.pushed + 1,
         };
         if self.pushed > PUSHED_MOST {
-            return Some(flagged(packet, flags, "PSH in the last one of a write only"));
+            return Some(flagged(
+                packet,
+                flags,
+                "PSH in the last one of a write only",
+            ));
         }
         let ends_early = flags & FIN != 0 && at + carried.len() < self.bytes.len();
         if ends_early || flags & (URG | crate::craft::RST) != 0 {
