@@ -30,9 +30,6 @@ pub(crate) struct Packet<'a> {
     pub destination: IpAddr,
     /// The place of a fragment in bytes, whether more follow, and its number.
     pub fragment: Option<(usize, bool, u32)>,
-    /// Hops left, and the TOS byte.
-    pub ttl: u8,
-    pub tos: u8,
 }
 
 impl<'a> Packet<'a> {
@@ -61,8 +58,6 @@ impl<'a> Packet<'a> {
             source: packet.source.into(),
             destination: packet.destination.into(),
             fragment: packet.is_fragment().then_some(part),
-            ttl: packet.ttl,
-            tos: packet.tos,
         })
     }
 
@@ -81,8 +76,6 @@ impl<'a> Packet<'a> {
             source: packet.source.into(),
             destination: packet.destination.into(),
             fragment: part,
-            ttl: packet.hop_limit,
-            tos: packet.traffic_class,
         })
     }
 

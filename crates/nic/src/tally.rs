@@ -37,11 +37,10 @@ impl Tally {
             self.wrong += 1;
             self.example.get_or_insert(fault);
         }
-        if let [wrong, right] = &mut self.lengths {
-            let range = if is_wrong { wrong } else { right };
-            let (low, high) = range.unwrap_or((length, length));
-            *range = Some((low.min(length), high.max(length)));
-        }
+        let [wrong, right] = &mut self.lengths;
+        let range = if is_wrong { wrong } else { right };
+        let (low, high) = range.unwrap_or((length, length));
+        *range = Some((low.min(length), high.max(length)));
     }
 
     /// What was seen had not been on a wire.
