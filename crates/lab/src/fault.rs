@@ -64,6 +64,8 @@ pub enum Fault {
     NicShortChecksum { bytes: u32 },
     /// Host A's card sends no checksum where that of UDP folds to zero.
     NicUdpZero,
+    /// Host A's card repeats PSH and CWR in every TCP segment that it cuts.
+    NicTsoFlags,
     /// Host A's card counts every n-th received frame twice.
     NicMiscounts { every: u32 },
     /// Host A's card puts all flows into one receive queue.
@@ -103,6 +105,7 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "link-down" "2s:1s" LinkDown { after_ns: nanoseconds, for_ns: nanoseconds } "the peer's link goes down after this time, for this long" &[];
     "nic-short-checksum" "64" NicShortChecksum { bytes: count } "this host's NIC sends shorter frames with wrong checksums" &[];
     "nic-udp-zero" "" NicUdpZero {} "this host's NIC sends 0 where a UDP checksum folds to zero" &[];
+    "nic-tso-flags" "" NicTsoFlags {} "this host's NIC repeats PSH and CWR in each segment that it cuts" &[];
     "nic-miscounts" "4" NicMiscounts { every: count } "this host's NIC counts every n-th received frame twice" &[];
     "nic-one-queue" "" NicOneQueue {} "this host's NIC puts all flows into one receive queue" &[];
     "nic-merges" "" NicMerges {} "this host's NIC merges what it must not" &[];
@@ -133,6 +136,7 @@ impl Fault {
             self,
             Self::NicShortChecksum { .. }
                 | Self::NicUdpZero
+                | Self::NicTsoFlags
                 | Self::NicMiscounts { .. }
                 | Self::NicOneQueue
                 | Self::NicMerges

@@ -49,7 +49,7 @@ impl Rtnl {
         self.veth_with_queues(near, far, [0; 2])
     }
 
-    /// As [`Self::veth`], with so many receive queues at the near end and transmit queues at the far one: each of these
+    /// As [`Self::veth`], with these numbers of receive queues at the near end and transmit queues at the far one: each of these
     /// fills the receive queue of its number (drivers/net/veth.c, `veth_xmit`). 0: as many as the kernel gives by itself.
     pub fn veth_with_queues(
         &mut self,

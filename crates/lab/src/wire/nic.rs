@@ -5,7 +5,7 @@
 mod merge;
 mod reception;
 
-use linerate_wire::offload::{Place, Request, Segments, complete};
+use linerate_wire::offload::{Place, Request, Segments, Upper, complete};
 
 use crate::Fault;
 pub(super) use reception::Reception;
@@ -17,6 +17,8 @@ pub struct Nic {
     pub short_checksum_bytes: u32,
     /// Transmits 0, "no checksum", where UDP's folds to zero.
     pub sends_udp_zero: bool,
+    /// Repeats PSH and CWR of a long packet in every TCP segment.
+    pub repeats_tcp_flags: bool,
     /// Counts every n-th received frame twice; 0: none.
     pub counts_twice_every: u32,
     /// Puts all flows into one receive queue.
@@ -36,6 +38,7 @@ impl Nic {
         match fault {
             Fault::NicShortChecksum { bytes } => self.short_checksum_bytes = bytes,
             Fault::NicUdpZero => self.sends_udp_zero = true,
+            Fault::NicTsoFlags => self.repeats_tcp_flags = true,
             Fault::NicMiscounts { every } => self.counts_twice_every = every,
             Fault::NicOneQueue => self.has_one_queue = true,
             Fault::NicMerges => self.merges = true,
@@ -92,6 +95,9 @@ impl Transmission {
             return request.segmentation.is_none() && self.one(packet, request, each);
         };
         while let Some(bytes) = segments.write_next(&mut self.frame) {
+            if self.nic.repeats_tcp_flags {
+                repeat_flags(packet, self.frame.get_mut(..bytes).unwrap_or_default());
+            }
             self.spoil(packet, request, bytes);
             each(padded(&mut self.frame, bytes));
         }
@@ -132,6 +138,18 @@ impl Transmission {
     }
 }
 
+/// Writes PSH and CWR of a long TCP packet into a segment of it.
+fn repeat_flags(packet: &[u8], frame: &mut [u8]) {
+    let Some(upper) = Upper::of(frame).filter(|upper| upper.is_tcp) else {
+        return;
+    };
+    let at = upper.checksum.start + TCP_FLAGS;
+    if let (Some(flags), Some(of_packet)) = (frame.get_mut(at), packet.get(at)) {
+        *flags |= of_packet & (PSH | CWR);
+    }
+    merge::write_sum(frame, &upper);
+}
+
 /// With zeros up to the shortest frame of Ethernet (IEEE 802.3 section 4.2.3.3).
 fn padded(frame: &mut [u8], bytes: usize) -> &[u8] {
     if let Some(padding) = frame.get_mut(bytes..SHORTEST_BYTES) {
@@ -144,6 +162,10 @@ fn padded(frame: &mut [u8], bytes: usize) -> &[u8] {
 pub(crate) const RECEIVE_QUEUES: u32 = 4;
 /// Without FCS.
 const SHORTEST_BYTES: usize = 60;
+/// Where TCP has its flags (RFC 9293 section 3.1).
+const TCP_FLAGS: usize = 13;
+const PSH: u8 = 0x08;
+const CWR: u8 = 0x80;
 /// Where UDP has its checksum.
 const UDP_FIELD: usize = 6;
 

@@ -19,10 +19,9 @@ impl WireSpec {
     /// Adds a fault, if it is the wire's.
     #[must_use]
     pub fn with(mut self, fault: Fault) -> Self {
-        self.nic = match fault {
-            _ if fault.is_of_nic() => Some(self.nic.unwrap_or_default().with(fault)),
-            _ => self.nic,
-        };
+        if fault.is_of_nic() {
+            self.nic = Some(self.nic.unwrap_or_default().with(fault));
+        }
         let impairment = &mut self.impairment;
         match fault {
             Fault::BlackHole { bytes } => impairment.longest_bytes = ETHERNET + bytes as usize,

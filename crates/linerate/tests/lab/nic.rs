@@ -32,6 +32,7 @@ pub(crate) const TESTS: &[Test] = &[
         nic_short_checksum_spoils_short_frames,
     ),
     ("nic_udp_zero_sends_none", nic_udp_zero_sends_none),
+    ("nic_tso_flags_repeats_psh", nic_tso_flags_repeats_psh),
     ("nic_miscounts_adds_frames", nic_miscounts_adds_frames),
     ("nic_one_queue_gets_all_flows", nic_one_queue_gets_all_flows),
     ("nic_merges_datagrams", nic_merges_datagrams),
@@ -59,7 +60,7 @@ fn capture(host: &Host) -> Outcome<PacketReceiver> {
     Ok(host.enter(|| PacketReceiver::open(host.interface, 2048, 8 << 20))??)
 }
 
-/// The frames to a port that arrive until there are so many.
+/// The frames to a port, until this many have arrived.
 fn frames_to(receiver: &mut PacketReceiver, port: u16, count: usize) -> Outcome<Vec<Vec<u8>>> {
     let mut frames = Vec::new();
     let end = Instant::now() + DEADLINE;
@@ -154,7 +155,18 @@ fn nic_completes_every_checksum(isolation: &Isolation) -> Outcome {
 
 /// What the host counts as one packet is several frames of the wire, and the bytes are the same.
 fn nic_cuts_what_tcp_leaves_to_it(isolation: &Isolation) -> Outcome {
-    let lab = healthy(isolation)?;
+    let (packets, frames) = a_stream(&healthy(isolation)?)?;
+    let wrong = frames
+        .iter()
+        .find(|frame| !is_right(frame) || frame.len() > 1514);
+    ensure(wrong.is_none(), || format!("{wrong:02x?}"))?;
+    ensure(packets * 2 < frames.len(), || {
+        format!("{packets} packets are {} frames", frames.len())
+    })
+}
+
+/// Sends 400 000 bytes from host A to host B: how many packets left A, and the frames at B.
+fn a_stream(lab: &Lab) -> Outcome<(usize, Vec<Vec<u8>>)> {
     let [a, b] = lab.hosts();
     let mut seen = capture(b)?;
     let (mut near, mut far) = tcp(a, b)?;
@@ -174,13 +186,27 @@ fn nic_cuts_what_tcp_leaves_to_it(isolation: &Isolation) -> Outcome {
     let packets = (counter(a, "tx_packets")? - before) as usize;
     let frames = frames_to(&mut seen, port, payload.len() / 1448)?;
     ensure(received == payload, || "other bytes arrived".to_owned())?;
-    let wrong = frames
-        .iter()
-        .find(|frame| !is_right(frame) || frame.len() > 1514);
-    ensure(wrong.is_none(), || format!("{wrong:02x?}"))?;
-    ensure(packets * 2 < frames.len(), || {
-        format!("{packets} packets are {} frames", frames.len())
+    Ok((packets, frames))
+}
+
+/// The kernel sets PSH at the end of what a program writes, and twice a window (net/ipv4/tcp.c).
+fn nic_tso_flags_repeats_psh(isolation: &Isolation) -> Outcome {
+    let pushed = |lab: &Lab| -> Outcome<usize> {
+        let (_, frames) = a_stream(lab)?;
+        let wrong = frames.iter().find(|frame| !is_right(frame));
+        ensure(wrong.is_none(), || format!("{wrong:02x?}"))?;
+        Ok(frames.iter().filter(|frame| has_psh(frame)).count())
+    };
+    let right = pushed(&healthy(isolation)?)?;
+    let faulty = pushed(&lab_with(isolation, &["nic-tso-flags"])?)?;
+    ensure(right * 2 < faulty, || {
+        format!("PSH in {right} segments, with the fault in {faulty}")
     })
+}
+
+fn has_psh(frame: &[u8]) -> bool {
+    let flags = Upper::of(frame).and_then(|upper| frame.get(upper.checksum.start + 13).copied());
+    flags.is_some_and(|flags| flags & 0x08 != 0)
 }
 
 /// One datagram of the socket for each frame (udp(7), `UDP_SEGMENT`).
@@ -275,7 +301,7 @@ fn queues(a: &Host) -> Outcome<Vec<u64>> {
     Ok(counts.map(|(_, count)| count).collect())
 }
 
-/// By how much each queue grows by 20 datagrams of each of so many flows from host B.
+/// By how much each queue grows by 20 datagrams of each of these flows from host B.
 fn by_flows(lab: &Lab, flows: usize) -> Outcome<Vec<u64>> {
     let [a, b] = lab.hosts();
     let near = a.enter(|| UdpSocket::bind((a.ipv4, 0)))??;
@@ -299,15 +325,16 @@ fn by_flows(lab: &Lab, flows: usize) -> Outcome<Vec<u64>> {
 
 fn nic_one_queue_gets_all_flows(isolation: &Isolation) -> Outcome {
     let lab = healthy(isolation)?;
-    let one = by_flows(&lab, 1)?;
     let has_all = |counts: &[u64], all: u64| counts.iter().any(|count| *count >= all);
-    ensure(one.len() == 4 && has_all(&one, 20), || {
+    let one = by_flows(&lab, 1)?;
+    let others = one.iter().filter(|count| **count >= 10).count();
+    ensure(one.len() == 4 && has_all(&one, 20) && others == 1, || {
         format!("one flow: {one:?}")
     })?;
+    // All in two of the four queues is as likely as 1 to 10⁹.
     let many = by_flows(&lab, 32)?;
-    ensure(many.iter().all(|count| *count >= 20), || {
-        format!("32 flows: {many:?}")
-    })?;
+    let used = many.iter().filter(|count| **count >= 20).count();
+    ensure(used > 2, || format!("32 flows: {many:?}"))?;
     let faulty = by_flows(&lab_with(isolation, &["nic-one-queue"])?, 32)?;
     ensure(faulty.len() == 4 && has_all(&faulty, 640), || {
         format!("32 flows with the fault: {faulty:?}")

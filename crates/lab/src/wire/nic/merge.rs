@@ -5,6 +5,8 @@
 use linerate_wire::checksum::Checksum;
 use linerate_wire::offload::{Upper, put};
 
+use super::TCP_FLAGS;
+
 /// Whether another frame may be merged into this one.
 pub(super) fn may_hold(frame: &[u8], frame_bytes_max: usize) -> bool {
     let upper = Upper::of(frame);
@@ -68,5 +70,4 @@ pub(super) fn write_sum(frame: &mut [u8], upper: &Upper) {
     put(frame, field, if sum == 0 { 0xFFFF } else { sum });
 }
 
-const TCP_FLAGS: usize = 13;
 const IPV6_BYTES: usize = 40;

@@ -8,7 +8,7 @@ use super::merge;
 
 /// The receiving side of a card.
 #[derive(Debug)]
-pub(in super::super) struct Reception {
+pub(in crate::wire) struct Reception {
     nic: Nic,
     frame_bytes_max: usize,
     /// A frame that the next one may be merged into, if it is not empty, and since when it waits.
@@ -34,7 +34,7 @@ impl Reception {
 
     /// Shows what the host gets when this frame arrives, counted twice where the fault is that; returns whether the frame
     /// is not lost.
-    pub(in super::super) fn take(
+    pub(in crate::wire) fn take(
         &mut self,
         frame: &[u8],
         now_ns: u64,
@@ -58,7 +58,7 @@ impl Reception {
     }
 
     /// Gives the host what waits too long; returns when to call again.
-    pub(in super::super) fn flush(
+    pub(in crate::wire) fn flush(
         &mut self,
         now_ns: u64,
         mut give: impl FnMut(&[u8]) -> bool,
