@@ -46,7 +46,21 @@ impl Rtnl {
     /// (easily so in two namespaces) for a plain device, and then may let a second pass before
     /// a carrier that came up is used (net/core/link_watch.c, `linkwatch_urgent_event`).
     pub fn veth(&mut self, near: (&str, &NetNs), far: (&str, &NetNs)) -> Result<(), RtnlError> {
-        let order = order::veth(end(near), end(far));
+        self.veth_with_queues(near, far, [0; 2])
+    }
+
+    /// As [`Self::veth`], with these numbers of receive queues at the near end and transmit queues at the far one: each of these
+    /// fills the receive queue of its number (drivers/net/veth.c, `veth_xmit`). 0: as many as the kernel gives by itself.
+    pub fn veth_with_queues(
+        &mut self,
+        near: (&str, &NetNs),
+        far: (&str, &NetNs),
+        [receive, transmit]: [u32; 2],
+    ) -> Result<(), RtnlError> {
+        let (mut near_end, mut far_end) = (end(near), end(far));
+        near_end.receive_queues = receive;
+        far_end.transmit_queues = transmit;
+        let order = order::veth(near_end, far_end);
         self.request("link add veth", near.0, &order)
     }
 
@@ -78,6 +92,12 @@ impl Rtnl {
         let op = "link set txqueuelen";
         let order = order::set_tx_queue_length(index(op, name)?, packets);
         self.request(op, name, &order)
+    }
+
+    /// Sets the longest packet that is left to the interface to cut, with its Ethernet header.
+    pub fn set_gso_max_size(&mut self, name: &str, bytes: u32) -> Result<(), RtnlError> {
+        let op = "link set gso_max_size";
+        self.request(op, name, &order::set_gso_max_size(index(op, name)?, bytes))
     }
 
     /// Takes an interface up or down.
@@ -125,6 +145,8 @@ fn end<'a>((name, namespace): (&'a str, &NetNs)) -> End<'a> {
         name,
         index: NEXT_INDEX.fetch_add(1, Ordering::Relaxed),
         namespace: namespace.as_raw_fd(),
+        receive_queues: 0,
+        transmit_queues: 0,
     }
 }
 
