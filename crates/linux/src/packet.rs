@@ -114,7 +114,10 @@ impl PacketReceiver {
         let _shown = socket.set(PACKET_IGNORE_OUTGOING, &1i32);
         let receiver = Self::over(socket, frame_bytes_max, ring_bytes)?;
         receiver.socket.join_promiscuous()?;
-        Ok(receiver)
+        Ok(Self {
+            offloaded,
+            ..receiver
+        })
     }
 
     /// As [`Self::open`], to look on with [`Self::observe`]: what the interface itself takes, and what is sent there, too.
@@ -139,7 +142,7 @@ impl PacketReceiver {
             socket,
             next: 0,
             truncated: 0,
-            offloaded,
+            offloaded: false,
         })
     }
 

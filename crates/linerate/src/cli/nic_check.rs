@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use linerate_change::remote::{Talk, Way};
 use linerate_change::{Change, Hand, Local, Memory, Outcome, Undo};
-use linerate_lab::{Host, Isolation, Lab, LabPlan, WireSpec};
+use linerate_lab::{Host, Isolation, Lab, LabPlan, Nic, WireSpec};
 use linerate_linux::management::Management;
 use linerate_linux::terminal::Foreground;
 use linerate_model::failure::Failure;
@@ -75,7 +75,10 @@ fn in_lab(
 ) -> Result<(), Failure> {
     session.console.say(&format!("lab: {isolation}"));
     let plan = LabPlan {
-        wire: (!args.veth).then(WireSpec::default),
+        wire: (!args.veth).then(|| WireSpec {
+            nic: Some(Nic::default()),
+            ..WireSpec::default()
+        }),
         faults: args.fault.clone(),
         ..LabPlan::default()
     };
