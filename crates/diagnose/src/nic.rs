@@ -7,18 +7,15 @@ use linerate_model::run::Run;
 /// A finding for each group of properties that one change would avoid.
 #[must_use]
 pub(crate) fn findings(run: &Run) -> Vec<Finding> {
-    let wrong = run
-        .checks
-        .iter()
-        .filter(|check| check.state == NicState::Wrong);
+    let is_wrong = |check: &&NicCheck| check.state == NicState::Wrong;
+    let wrong: Vec<&NicCheck> = run.checks.iter().filter(is_wrong).collect();
     let mut groups: Vec<Vec<&NicCheck>> = Vec::new();
-    for check in wrong {
-        let is_alike = |group: &&mut Vec<&NicCheck>| {
-            group.first().is_some_and(|first| {
-                (&first.group, &first.offload) == (&check.group, &check.offload)
-            })
+    for check in &wrong {
+        let same = |group: &&mut Vec<&NicCheck>| {
+            let first = group.first();
+            first.is_some_and(|first| is_alike(first, check) || is_cause(first, check))
         };
-        match groups.iter_mut().find(is_alike) {
+        match groups.iter_mut().find(same) {
             Some(group) => group.push(check),
             None => groups.push(vec![check]),
         }
@@ -29,26 +26,34 @@ pub(crate) fn findings(run: &Run) -> Vec<Finding> {
         .collect()
 }
 
+fn is_alike(one: &NicCheck, other: &NicCheck) -> bool {
+    (&one.group, &one.offload) == (&other.group, &other.offload)
+}
+
+/// Whether what is cut only has the wrong checksums that everything sent has.
+fn is_cause(sent: &NicCheck, cut: &NicCheck) -> bool {
+    let of_sum = |check: &NicCheck| {
+        let example = check.example.as_ref();
+        example.is_some_and(|example| example.what.ends_with("checksum"))
+    };
+    sent.group == "transmit" && cut.group == "segmentation" && of_sum(sent) && of_sum(cut)
+}
+
 fn finding(run: &Run, wrong: &[&NicCheck]) -> Option<Finding> {
     let first = wrong.first()?;
     let local = run.hosts.first()?;
     let interface = local.interfaces.first().map(|link| link.name.clone());
-    let (title, source) = words(&first.group);
-    let name = interface.clone().unwrap_or_default();
+    let source = source(&first.group);
     let evidence = wrong.iter().map(|check| Evidence {
         fact: check.id.clone(),
         value: Value::Number(check.wrong as f64),
         unit: format!("of {} wrong", check.tried),
         source: check.reason.clone().unwrap_or_else(|| check.what.clone()),
     });
-    let because = match first.offload.as_str() {
-        "" => String::new(),
-        offload => format!(" ({offload})"),
-    };
     Some(Finding {
         rule: format!("nic-{}", first.group),
         cause: format!("nic-{}-wrong", first.group),
-        title: format!("{name} {title}{because}"),
+        title: title(first),
         strength: "proven".to_owned(),
         interface,
         evidence: evidence.collect(),
@@ -59,10 +64,34 @@ fn finding(run: &Run, wrong: &[&NicCheck]) -> Option<Finding> {
             .find_map(|check| proof(check))
             .unwrap_or_default(),
         source: source.to_owned(),
-        informational: false,
         place: "host".to_owned(),
         ..Finding::default()
     })
+}
+
+/// What the interface does wrong, with which offload, and where that decides, in which frames.
+fn title(check: &NicCheck) -> String {
+    let what = check.example.as_ref().map_or("", |example| &*example.what);
+    let does = match check.group.as_str() {
+        "transmit" if what.ends_with("checksum") => &*format!("sends a wrong {what}"),
+        "transmit" => "sends wrong packets",
+        "receive" => "judges received packets wrongly",
+        "segmentation" => "cuts packets wrongly",
+        "merging" => "merges packets that must stay apart",
+        "size" => "does not pass packets of its MTU",
+        "counters" => "counts wrongly",
+        "queues" => "does not spread flows over its receive queues",
+        _ => "gives time stamps that run backward",
+    };
+    let with = match check.offload.as_str() {
+        "" => String::new(),
+        offload => format!(" ({offload})"),
+    };
+    let reason = check.reason.as_deref().unwrap_or_default();
+    match reason.ends_with("all others right") {
+        true => format!("{does}{with}: {reason}"),
+        false => format!("{does}{with}"),
+    }
 }
 
 /// What was seen instead of what is right.
@@ -84,37 +113,15 @@ fn proof(check: &NicCheck) -> Option<String> {
     ))
 }
 
-fn words(group: &str) -> (&'static str, &'static str) {
+fn source(group: &str) -> &'static str {
     match group {
-        "transmit" => (
-            "sends wrong packets",
-            "RFC 768, RFC 1071, RFC 9293 section 3.1, RFC 8200 section 8.1",
-        ),
-        "receive" => (
-            "judges received packets wrongly",
-            "RFC 1122 sections 4.1.3.4 and 4.2.2.7",
-        ),
-        "segmentation" => (
-            "cuts segments wrongly",
-            "Linux Documentation/networking/segmentation-offloads.rst",
-        ),
-        "merging" => (
-            "merges packets that must stay apart",
-            "Linux Documentation/networking/segmentation-offloads.rst",
-        ),
-        "size" => ("does not pass packets of its MTU", "ip-link(8)"),
-        "counters" => (
-            "counts wrongly",
-            "Linux Documentation/networking/statistics.rst",
-        ),
-        "queues" => (
-            "does not spread flows over its receive queues",
-            "Linux Documentation/networking/scaling.rst",
-        ),
-        _ => (
-            "gives time stamps that run backward",
-            "Linux Documentation/networking/timestamping.rst",
-        ),
+        "transmit" => "RFC 768, RFC 1071, RFC 9293 section 3.1, RFC 8200 section 8.1",
+        "receive" => "RFC 1122 sections 4.1.3.4 and 4.2.2.7",
+        "segmentation" | "merging" => "Linux Documentation/networking/segmentation-offloads.rst",
+        "size" => "ip-link(8)",
+        "counters" => "Linux Documentation/networking/statistics.rst",
+        "queues" => "Linux Documentation/networking/scaling.rst",
+        _ => "Linux Documentation/networking/timestamping.rst",
     }
 }
 
@@ -170,12 +177,20 @@ mod tests {
             wrong("tx-udp6-sum"),
             check("tx-tcp4-sum", NicState::Right),
             check("tx-tcp6-sum", NicState::NotAWire),
+            NicCheck {
+                group: "segmentation".to_owned(),
+                offload: "tx-udp-segmentation on".to_owned(),
+                ..wrong("tx-udp4-segments")
+            },
         ]);
         let found = findings(&run);
         assert_eq!(found.len(), 1);
         let found = &found[0];
-        assert_eq!(found.title, "eth0 sends wrong packets (tx-checksumming on)");
-        assert_eq!(found.evidence.len(), 2);
+        assert_eq!(
+            found.title,
+            "sends a wrong UDP checksum (tx-checksumming on)"
+        );
+        assert_eq!(found.evidence.len(), 3);
         let proof = "tx-udp4-sum: UDP checksum at byte 40 of the frame: expected ffff, seen 0000; the frame: 0200";
         assert_eq!(found.why, proof);
         assert!(found.change.is_some());

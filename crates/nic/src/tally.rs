@@ -43,6 +43,14 @@ impl Tally {
         *range = Some((low.min(length), high.max(length)));
     }
 
+    /// As many cases as a counter had to grow by; those that it lacks are wrong.
+    pub(crate) fn count(&mut self, name: &str, expected: u64, grown: u64) {
+        for number in 0..expected {
+            let fault = (number >= grown).then(|| grew(name, expected, grown));
+            self.case(0, fault);
+        }
+    }
+
     /// What was seen had not been on a wire.
     pub(crate) fn not_a_wire(&mut self, why: &'static str) {
         self.not_a_wire.get_or_insert(why);
@@ -133,6 +141,16 @@ impl Property {
             risk: "none: the processor does it".to_owned(),
             ..Change::default()
         })
+    }
+}
+
+/// A counter that grew by another number than expected.
+pub(crate) fn grew(name: &str, expected: u64, grown: u64) -> NicExample {
+    NicExample {
+        what: format!("growth of {name}"),
+        expected: expected.to_string(),
+        seen: grown.to_string(),
+        ..NicExample::default()
     }
 }
 

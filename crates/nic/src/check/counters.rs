@@ -13,7 +13,7 @@ use crate::bench::{Bench, Family};
 use crate::craft::{self, Marks};
 use crate::far::End;
 use crate::message::Ask;
-use crate::tally::Tally;
+use crate::tally::{Tally, grew};
 use crate::vectors;
 
 /// Rounds of datagrams each way. Others use the interface, too: a difference counts if each round has it.
@@ -100,8 +100,8 @@ const fn size(number: usize) -> usize {
 /// What a counter grew by beyond what was seen, at least, over all rounds.
 #[derive(Default)]
 struct Ways {
-    /// Counter → the difference of the smallest amount, and what was seen in that round.
-    least: BTreeMap<String, (i64, u64)>,
+    /// Counter → the smallest difference.
+    least: BTreeMap<String, Difference>,
 }
 
 impl Ways {
@@ -116,48 +116,61 @@ impl Ways {
         let grown = settled(bench, way, &before)?;
         let of = |name: String| grown.get(&name).copied().unwrap_or(0);
         let seen = of(format!("seen_{way}_packets"));
-        // Some count the FCS, some the padding of short frames, too.
-        let slack = seen.saturating_mul(24);
         let bytes = of(format!("seen_{way}_bytes"));
-        self.note(
-            format!("{way}_packets"),
-            of(format!("{way}_packets")),
-            (seen, seen),
-        );
-        self.note(
-            format!("{way}_bytes"),
-            of(format!("{way}_bytes")),
-            (bytes, bytes + slack),
-        );
-        for name in [format!("{way}_dropped"), format!("{way}_errors")] {
-            self.note(name.clone(), of(name), (0, 0));
-        }
+        // Some drivers do not count the Ethernet header; some count the FCS, and the padding of short frames.
+        let low = bytes.saturating_sub(seen.saturating_mul(14));
+        let high = bytes + seen.saturating_mul(24);
+        let mut note = |name: &str, seen: u64, low: u64, high: u64| {
+            let name = format!("{way}_{name}");
+            let grown = of(name.clone());
+            let beyond = grown.saturating_sub(high) as i64 - low.saturating_sub(grown) as i64;
+            self.note(
+                name,
+                Difference {
+                    beyond,
+                    seen,
+                    grown,
+                },
+            );
+        };
+        note("packets", seen, seen, seen);
+        note("bytes", bytes, low, high);
+        note("dropped", 0, 0, 0);
+        note("errors", 0, 0, 0);
         Ok(())
     }
 
-    fn note(&mut self, name: String, grown: u64, (low, high): (u64, u64)) {
-        let beyond = grown.saturating_sub(high) as i64 - low.saturating_sub(grown) as i64;
-        let least = self.least.entry(name).or_insert((beyond, low));
-        if beyond.abs() < least.0.abs() {
-            *least = (beyond, low);
+    fn note(&mut self, name: String, difference: Difference) {
+        let least = self.least.entry(name).or_insert(difference);
+        if difference.beyond.abs() < least.beyond.abs() {
+            *least = difference;
         }
     }
 
     fn tally(self) -> Tally {
         let mut tally = Tally::default();
-        for (name, (beyond, seen)) in self.least {
+        for (name, difference) in self.least {
+            let Difference {
+                beyond,
+                seen,
+                grown,
+            } = difference;
             // A counter that lacks frames is wrong; one that has more may have seen those of others.
             let is_wrong = beyond < 0 || beyond as u64 * FEW > seen.max(1);
-            let fault = is_wrong.then(|| NicExample {
-                what: format!("growth of {name}"),
-                expected: seen.to_string(),
-                seen: (seen as i64 + beyond).to_string(),
-                ..NicExample::default()
-            });
-            tally.case(0, fault);
+            tally.case(0, is_wrong.then(|| grew(&name, seen, grown)));
         }
         tally
     }
+}
+
+/// What a counter grew by in a round.
+#[derive(Clone, Copy)]
+struct Difference {
+    /// More than what is allowed, or less.
+    beyond: i64,
+    /// What a packet socket saw.
+    seen: u64,
+    grown: u64,
 }
 
 fn read(bench: &mut Bench) -> io::Result<BTreeMap<String, u64>> {

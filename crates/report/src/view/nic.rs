@@ -27,7 +27,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         Column::counts(name, "", checks.iter().map(|check| Some(of(check))))
     };
     let table = Block::Table(Table {
-        heading: "checks, as the other end saw them".to_owned(),
+        heading: HEADING.to_owned(),
         keys: 1,
         columns: vec![
             words("check", |check| check.id.clone()),
@@ -64,39 +64,40 @@ fn groups(output: &Output) -> Option<Block> {
     }
     let of = |row: &(&str, &str)| {
         let (group, offload) = *row;
-        let mut all = output.checks.iter();
-        all.by_ref()
-            .filter(move |check| check.group == group && check.offload == offload)
+        let all = output.checks.iter();
+        all.filter(move |check| check.group == group && check.offload == offload)
             .collect::<Vec<_>>()
     };
-    let count = |name: &str, state: NicState| {
-        let cells = rows.iter().map(|row| {
-            let count = of(row).iter().filter(|check| check.state == state).count();
-            (count > 0).then_some(count as u64)
-        });
-        Column::counts(name, "", cells)
+    let count = |name: &str, states: &[NicState]| {
+        let is_one = |check: &&&NicCheck| states.contains(&check.state);
+        let cells = rows
+            .iter()
+            .map(|row| match of(row).iter().filter(is_one).count() {
+                0 => String::new(),
+                count => count.to_string(),
+            });
+        Column {
+            align: Align::Right,
+            ..Column::words(name, cells)
+        }
     };
     let cases = rows
         .iter()
         .map(|row| Some(of(row).iter().map(|check| check.tried).sum()));
-    let tones = rows.iter().map(|row| worst(&of(row)));
+    let columns = vec![
+        Column::words("group", rows.iter().map(|row| row.0.to_owned())),
+        Column::words("offload", rows.iter().map(|row| row.1.to_owned())),
+        count("right", &[NicState::Right]),
+        count("wrong", &[NicState::Wrong]),
+        count("not judged", &[NicState::NotAWire, NicState::NotPossible]),
+        Column::counts("cases", "", cases),
+    ];
     (!rows.is_empty()).then(|| {
         Block::Table(Table {
-            heading: "checks, as the other end saw them".to_owned(),
+            heading: HEADING.to_owned(),
             keys: 2,
-            tones: tones.collect(),
-            columns: vec![
-                Column::words("group", rows.iter().map(|row| row.0.to_owned())),
-                Column {
-                    align: Align::Left,
-                    ..Column::words("offload", rows.iter().map(|row| row.1.to_owned()))
-                },
-                count("right", NicState::Right),
-                count("wrong", NicState::Wrong),
-                count("not a wire", NicState::NotAWire),
-                count("not possible", NicState::NotPossible),
-                Column::counts("cases", "", cases),
-            ],
+            tones: rows.iter().map(|row| worst(&of(row))).collect(),
+            columns,
         })
     })
 }
@@ -149,3 +150,5 @@ fn why(check: &NicCheck) -> String {
         false => format!("{count}; {reason}; {seen}"),
     }
 }
+
+const HEADING: &str = "checks, as the other end saw the frames";

@@ -17,6 +17,7 @@ use linerate_lab::Fault;
 /// and bad checksums. Both need CAP_NET_RAW. Without --toggle nothing is changed: the offloads are checked as
 /// they are set.
 #[derive(Debug, Args)]
+#[command(disable_version_flag = true)]
 #[command(before_long_help = "Examples:
   linerate nic-check --lab                        two hosts on this machine, no root needed
   sudo linerate nic-check eth0 192.0.2.7 --remote root@192.0.2.7
