@@ -37,7 +37,7 @@ impl<'a> End<'a> {
 
 /// A plain veth with this MTU at both ends.
 pub(super) fn veth(near: End<'_>, far: End<'_>, mtu_bytes: u32) -> Result<(), LabError> {
-    join(near.namespace()?, far.namespace()?, mtu_bytes, [0; 2])
+    join(near.namespace()?, far.namespace()?, mtu_bytes, None)
 }
 
 /// The wire between two veths. It carries only frames that a real one could carry.
@@ -49,11 +49,9 @@ pub(super) fn wire(
 ) -> Result<Wire, LabError> {
     let wire = NetNs::create().map_err(cannot("create a network namespace"))?;
     wire.run(disable_ipv6).map_err(cannot("enter the wire"))?;
-    let queues = spec
-        .nic
-        .map_or([0; 2], |nic| [RECEIVE_QUEUES, nic.queues()]);
+    let queues = spec.nic.map(|nic| [RECEIVE_QUEUES, nic.queues()]);
     join(near.namespace()?, ("near", &wire), plan.mtu_bytes, queues)?;
-    join(far.namespace()?, ("far", &wire), plan.mtu_bytes, [0; 2])?;
+    join(far.namespace()?, ("far", &wire), plan.mtu_bytes, None)?;
     match spec.nic {
         None => [near, far].into_iter().try_for_each(disable_offloads)?,
         Some(_) => limit_segmentation(near, far)?,
@@ -69,10 +67,16 @@ fn join(
     near: (&str, &NetNs),
     far: (&str, &NetNs),
     mtu_bytes: u32,
-    queues: [u32; 2],
+    queues: Option<[u32; 2]>,
 ) -> Result<(), LabError> {
-    let link = || Rtnl::open()?.veth_with_queues(near, far, queues);
-    link().map_err(cannot::<RtnlError>("join two hosts"))?;
+    let link = || -> Result<(), RtnlError> {
+        let mut net = Rtnl::open()?;
+        match queues {
+            Some(queues) => net.veth_with_queues(near, far, queues),
+            None => net.veth(near, far),
+        }
+    };
+    link().map_err(cannot("join two hosts"))?;
     for (interface, namespace) in [near, far] {
         let set = || -> Result<(), RtnlError> { Rtnl::open()?.set_mtu(interface, mtu_bytes) };
         let done = namespace.run(set).map_err(cannot("enter a host"))?;

@@ -46,20 +46,29 @@ impl Rtnl {
     /// (easily so in two namespaces) for a plain device, and then may let a second pass before
     /// a carrier that came up is used (net/core/link_watch.c, `linkwatch_urgent_event`).
     pub fn veth(&mut self, near: (&str, &NetNs), far: (&str, &NetNs)) -> Result<(), RtnlError> {
-        self.veth_with_queues(near, far, [0; 2])
+        let order = order::veth(end(near), end(far));
+        self.request("link add veth", near.0, &order)
     }
 
     /// As [`Self::veth`], with these numbers of receive queues at the near end and transmit queues at the far one: each of these
-    /// fills the receive queue of its number (drivers/net/veth.c, `veth_xmit`). 0: as many as the kernel gives by itself.
+    /// fills the receive queue of its number (drivers/net/veth.c, `veth_xmit`).
     pub fn veth_with_queues(
         &mut self,
         near: (&str, &NetNs),
         far: (&str, &NetNs),
         [receive, transmit]: [u32; 2],
     ) -> Result<(), RtnlError> {
-        let (mut near_end, mut far_end) = (end(near), end(far));
-        near_end.receive_queues = receive;
-        far_end.transmit_queues = transmit;
+        // The kernel uses all queues of both ends only if the first names both numbers (`veth_init_queues`).
+        let near_end = End {
+            receive_queues: receive,
+            transmit_queues: 1,
+            ..end(near)
+        };
+        let far_end = End {
+            receive_queues: 1,
+            transmit_queues: transmit,
+            ..end(far)
+        };
         let order = order::veth(near_end, far_end);
         self.request("link add veth", near.0, &order)
     }

@@ -227,7 +227,7 @@ mod tests {
     }
 
     fn sum(frame: &[u8]) -> Option<u16> {
-        linerate_wire::offload::Upper::of(frame)?.sum(frame)
+        Upper::of(frame)?.sum(frame)
     }
 
     #[test]
