@@ -8,7 +8,10 @@ use linerate_model::run::Run;
 #[must_use]
 pub(crate) fn findings(run: &Run) -> Vec<Finding> {
     let is_wrong = |check: &&NicCheck| check.state == NicState::Wrong;
-    let wrong: Vec<&NicCheck> = run.checks.iter().filter(is_wrong).collect();
+    let wrong = run.checks.iter().filter(is_wrong);
+    // What is merged does not arrive as it was sent, whatever its checksum.
+    let (first, others): (Vec<_>, Vec<_>) = wrong.partition(|check| merges_most(check));
+    let wrong = [first, others].concat();
     let mut groups: Vec<Vec<&NicCheck>> = Vec::new();
     for check in &wrong {
         let same = |group: &&mut Vec<&NicCheck>| {
@@ -30,13 +33,26 @@ fn is_alike(one: &NicCheck, other: &NicCheck) -> bool {
     (&one.group, &one.offload) == (&other.group, &other.offload)
 }
 
-/// Whether what is cut only has the wrong checksums that everything sent has.
-fn is_cause(sent: &NicCheck, cut: &NicCheck) -> bool {
-    let of_sum = |check: &NicCheck| {
+fn merges_most(check: &NicCheck) -> bool {
+    check.group == "merging" && 2 * check.wrong > check.tried
+}
+
+/// Whether `first` being wrong explains `other`: what is cut has the wrong checksums that everything sent has; what is
+/// merged, or dropped, is missing elsewhere.
+fn is_cause(first: &NicCheck, other: &NicCheck) -> bool {
+    let what = |check: &NicCheck, end: &str| {
         let example = check.example.as_ref();
-        example.is_some_and(|example| example.what.ends_with("checksum"))
+        example.is_some_and(|example| example.what.ends_with(end))
     };
-    sent.group == "transmit" && cut.group == "segmentation" && of_sum(sent) && of_sum(cut)
+    let example = other.example.as_ref();
+    let is_missing = example
+        .is_some_and(|example| example.seen == "nothing" || example.what.starts_with("growth of"));
+    match (&*first.group, &*other.group) {
+        ("transmit", "segmentation") => what(first, "checksum") && what(other, "checksum"),
+        ("merging", "receive") => merges_most(first) && is_missing,
+        ("receive", "merging") => is_missing || what(other, "a bad checksum"),
+        _ => false,
+    }
 }
 
 fn finding(run: &Run, wrong: &[&NicCheck]) -> Option<Finding> {

@@ -278,7 +278,7 @@ fn not_watching() -> io::Error {
 }
 
 /// The features that are judged, or that change what is seen.
-const FEATURES: [&str; 9] = [
+const FEATURES: [&str; 10] = [
     "tx-checksumming",
     "rx-checksumming",
     "tcp-segmentation-offload",
@@ -288,6 +288,7 @@ const FEATURES: [&str; 9] = [
     "large-receive-offload",
     "rx-gro-hw",
     "rx-vlan-offload",
+    "tx-vlan-offload",
 ];
 /// Before the name of a driver's counter.
 pub(crate) const DRIVER: &str = "driver ";

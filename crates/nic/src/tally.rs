@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The account of one property while it is tried, and what it comes to.
 
-use std::ops::RangeInclusive;
-
 use linerate_model::output::{Change, NicCheck, NicExample, NicState};
 
 /// The cases so far.
@@ -38,22 +36,23 @@ impl Tally {
             self.example.get_or_insert(fault);
         }
         let [wrong, right] = &mut self.lengths;
-        let range = if is_wrong { wrong } else { right };
+        let range = match (length, is_wrong) {
+            (0, _) => return,
+            (_, true) => wrong,
+            (_, false) => right,
+        };
         let (low, high) = range.unwrap_or((length, length));
         *range = Some((low.min(length), high.max(length)));
-    }
-
-    /// As many cases as a counter had to grow by; those that it lacks are wrong.
-    pub(crate) fn count(&mut self, name: &str, expected: u64, grown: u64) {
-        for number in 0..expected {
-            let fault = (number >= grown).then(|| grew(name, expected, grown));
-            self.case(0, fault);
-        }
     }
 
     /// What was seen had not been on a wire.
     pub(crate) fn not_a_wire(&mut self, why: &'static str) {
         self.not_a_wire.get_or_insert(why);
+    }
+
+    /// Whether all that was seen may have been on a wire.
+    pub(crate) const fn is_of_a_wire(&self) -> bool {
+        self.not_a_wire.is_none()
     }
 
     /// Cases so far.
@@ -91,18 +90,16 @@ impl Tally {
 
     /// Which frames are wrong, where their length decides.
     fn which(&self) -> Option<String> {
-        let range = |range: (usize, usize)| RangeInclusive::new(range.0, range.1);
-        let [wrong, right] = self.lengths.map(|lengths| lengths.map(range));
-        let wrong = wrong.filter(|wrong| *wrong.end() > 0)?;
-        let apart =
-            right.is_some_and(|right| wrong.end() < right.start() || right.end() < wrong.start());
+        let [wrong, right] = self.lengths;
+        let (low, high) = wrong?;
+        let lengths = match low == high {
+            true => format!("frames of {low} bytes"),
+            false => format!("frames of {low} to {high} bytes"),
+        };
+        let apart = right.is_some_and(|right| high < right.0 || right.1 < low);
         Some(match apart {
-            true => format!(
-                "frames of {} to {} bytes are wrong, all others right",
-                wrong.start(),
-                wrong.end()
-            ),
-            false => format!("frames of {} to {} bytes", wrong.start(), wrong.end()),
+            true => format!("{lengths} are wrong, all others right"),
+            false => lengths,
         })
     }
 }
@@ -142,6 +139,18 @@ impl Property {
             ..Change::default()
         })
     }
+}
+
+/// Whether a counter grew by what was refused.
+pub(crate) fn counted(property: Property, name: &str, refused: u64, grown: u64) -> NicCheck {
+    if refused == 0 {
+        return property.impossible("none was refused");
+    }
+    let mut tally = Tally::default();
+    for number in 0..refused {
+        tally.case(0, (number >= grown).then(|| grew(name, refused, grown)));
+    }
+    tally.check(property)
 }
 
 /// A counter that grew by another number than expected.
@@ -198,7 +207,7 @@ mod tests {
             (check.state, check.tried, check.wrong),
             (NicState::Wrong, 2, 1)
         );
-        let why = "frames of 60 to 60 bytes are wrong, all others right";
+        let why = "frames of 60 bytes are wrong, all others right";
         assert_eq!(check.reason.as_deref(), Some(why));
         let mut tally = Tally::default();
         tally.case(60, fault());

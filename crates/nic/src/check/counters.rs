@@ -86,7 +86,7 @@ fn inward(bench: &mut Bench, family: &Family, round: usize, times: &mut Tally) -
             });
             times.case(0, fault);
             last_ns = seen.wall_ns;
-            left -= 1;
+            left = left.saturating_sub(1);
         }
         left == 0
     })

@@ -253,7 +253,10 @@ fn fault(why: &str, sent: &[u8], merged: &[u8]) -> NicExample {
         what: format!("two frames, the second with {why}"),
         offset: None,
         expected: format!("a frame of {} bytes", sent.len()),
-        seen: format!("one of {} bytes", merged.len()),
+        seen: match merged.len() == sent.len() {
+            true => "another of as many".to_owned(),
+            false => format!("one of {} bytes", merged.len()),
+        },
         frame: Some(shown(merged)),
     }
 }

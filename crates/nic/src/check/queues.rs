@@ -87,14 +87,19 @@ fn named(queues: &BTreeSet<u32>) -> String {
 fn grown(bench: &mut Bench, frames: &[Vec<u8>]) -> io::Result<BTreeMap<u32, u64>> {
     let before = counted(bench)?;
     bench.send_inward(frames)?;
-    let end = Instant::now() + SETTLE;
+    let (mut end, mut last) = (Instant::now() + SETTLE, 0);
     loop {
         let mut grown = counted(bench)?;
         for (queue, count) in &mut grown {
             *count = count.saturating_sub(before.get(queue).copied().unwrap_or(0));
         }
-        if grown.values().sum::<u64>() >= u64::from(FRAMES) || Instant::now() > end {
+        let all = grown.values().sum::<u64>();
+        if all >= u64::from(FRAMES) || Instant::now() > end {
             return Ok(grown);
+        }
+        // Where some are lost, the others have come soon after each other.
+        if all > last {
+            (end, last) = (Instant::now() + SOON, all);
         }
         thread::sleep(Duration::from_millis(2));
     }
@@ -151,6 +156,7 @@ const FEW: u64 = 6;
 const FIRST_PORT: u16 = 31_000;
 const CLOSED_PORT: u16 = 9;
 const SETTLE: Duration = Duration::from_secs(3);
+const SOON: Duration = Duration::from_millis(300);
 
 #[cfg(test)]
 mod tests {

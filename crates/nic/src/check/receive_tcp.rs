@@ -14,7 +14,7 @@ use crate::craft::{self, Marks, SYN, Tcp};
 use crate::far::End;
 use crate::message::Ask;
 use crate::packet::{Packet, TCP, shown};
-use crate::tally::Tally;
+use crate::tally::{self, Tally};
 use crate::vectors;
 
 /// A SYN of every size, good and bad.
@@ -26,8 +26,7 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
     let before = counted(bench)?;
     let bad = opened(bench, family, &sizes, FIRST_PORT + 1000, true, &mut answers)?;
     let grown = counted(bench)?.saturating_sub(before);
-    let (mut accepted, mut refused, mut account) =
-        (Tally::default(), Tally::default(), Tally::default());
+    let (mut accepted, mut refused) = (Tally::default(), Tally::default());
     for (frame, is_answered) in good.values() {
         let fault = (!is_answered)
             .then(|| fault("SYN with a good TCP checksum", "answered", "dropped", frame));
@@ -39,7 +38,6 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
         refused.case(frame.len(), fault);
     }
     let dropped = bad.values().filter(|(_, is_answered)| !is_answered).count() as u64;
-    account.count("TcpInCsumErrors", dropped, grown);
     let property = |of: &str, what: &str| {
         let id = format!("rx-tcp{n}-{of}");
         bench.property(
@@ -54,7 +52,12 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
     Ok(vec![
         accepted.check(property("good", "good checksums are accepted")),
         refused.check(property("bad", "bad checksums are refused")),
-        account.check(property("bad-counted", "those refused are counted")),
+        tally::counted(
+            property("bad-counted", "those refused are counted"),
+            "TcpInCsumErrors",
+            dropped,
+            grown,
+        ),
         answers.check(bench.property(id, TRANSMIT, what, TX_SUMS)),
     ])
 }

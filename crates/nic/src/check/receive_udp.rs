@@ -15,7 +15,7 @@ use crate::craft::{self, Marks, Path};
 use crate::far::End;
 use crate::message::Ask;
 use crate::packet::{Packet, UDP, UDP_SUM_AT, shown};
-use crate::tally::Tally;
+use crate::tally::{self, Property, Tally};
 use crate::vectors;
 
 /// Good ones are delivered, bad ones are not, and are counted.
@@ -27,7 +27,7 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
     Ok(vec![good, bad, counted])
 }
 
-fn property(bench: &Bench, family: &Family, of: &str, what: &str) -> crate::tally::Property {
+fn property(bench: &Bench, family: &Family, of: &str, what: &str) -> Property {
     let n = family.number;
     let id = format!("rx-udp{n}-{of}");
     bench.property(id, RECEIVE, format!("UDP over IPv{n}: {what}"), RX_SUMS)
@@ -110,16 +110,10 @@ fn bad(
         refused += u64::from(!is_passed);
         tally.case(carried(frame), is_passed.then(|| delivered(frame)));
     }
-    let mut account = Tally::default();
-    account.count(name, refused, grown);
+    let account = property(bench, family, "bad-counted", "those refused are counted");
     Ok([
         tally.check(property(bench, family, "bad", "bad checksums are refused")),
-        account.check(property(
-            bench,
-            family,
-            "bad-counted",
-            "those refused are counted",
-        )),
+        tally::counted(account, name, refused, grown),
     ])
 }
 

@@ -222,7 +222,7 @@ fn cut(
                 None => tally.case(packet.end, Some(not_sent(&packet, None))),
             }
         }
-        if open.is_empty() {
+        if open.is_empty() || !tally.is_of_a_wire() {
             break;
         }
     }

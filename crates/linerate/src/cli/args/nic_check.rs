@@ -12,10 +12,10 @@ use linerate_lab::Fault;
 /// Check that the offloads of a network interface are right
 ///
 /// Checks checksums of every short size and around each boundary, segmentation, merging, VLAN tags, the
-/// MTU, counters, receive queues and time stamps. This host sends and receives through IFACE; a linerate at
-/// HOST, on the other end of the link, sees each frame as it came from the wire, and sends frames with good
-/// and bad checksums. Both need CAP_NET_RAW. Without --toggle nothing is changed: the offloads are checked as
-/// they are set.
+/// MTU, counters, receive queues and time stamps. This host sends and receives through IFACE. HOST, at the other
+/// end of the link, sees each frame as it came from the wire, and sends frames with good and bad checksums;
+/// ssh starts an agent there. Both need CAP_NET_RAW. Without --toggle nothing is changed: the offloads are
+/// checked as they are set.
 #[derive(Debug, Args)]
 #[command(disable_version_flag = true)]
 #[command(before_long_help = "Examples:
@@ -26,7 +26,7 @@ use linerate_lab::Fault;
   linerate nic-check --lab --toggle --json        each offload on and off")]
 pub(in crate::cli) struct NicCheckArgs {
     /// Interface of this host
-    #[arg(required_unless_present = "lab", value_parser = values::interface)]
+    #[arg(value_name = "IFACE", required_unless_present = "lab", value_parser = values::interface)]
     pub(in crate::cli) interface: Option<String>,
     /// Address of the host at the other end of the link
     #[arg(required_unless_present = "lab", requires = "interface")]
