@@ -115,7 +115,7 @@ fn correct(frame: &mut [u8]) {
     };
     let without = !upper.is_tcp && upper.source.is_ipv4();
     let field = upper.checksum.field..upper.checksum.field + 2;
-    if without && frame.get(field.clone()) == Some(&[0, 0]) {
+    if without && frame.get(field) == Some(&[0, 0]) {
         return;
     }
     if upper.sum(frame) != Some(0) {
