@@ -85,7 +85,7 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "nft-drop" "100" NftDrop { every: count } "the peer's packet filter drops every n-th datagram" &[];
     "cpu-contention" "2" CpuContention { threads: count } "the peer shares one CPU with this many busy threads" &[];
     "rps" "2" Steering { threads: count } "RPS steers the peer's packets to a CPU with this many busy threads (root)" &[];
-    "threaded-napi" "" ThreadedNapi {} "threaded NAPI at the peer's interface, and no segmentation offload at this host" &[];
+    "threaded-napi" "" ThreadedNapi {} "threaded NAPI at the peer's interface, no segmentation offload at this host" &[];
     "mtu" "1400" Mtu { bytes: count } "MTU of the peer's interface" &[];
     "black-hole" "1400" BlackHole { bytes: count } "the wire drops IP packets longer than this, without a message" &[];
     "loss" "1%" Loss { ratio: ratio } "the wire drops this share of the frames" &[];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Completed checksums and cut packets are, byte for byte, the frames that another implementation (etherparse) writes.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use etherparse::{
     IpHeaders, Ipv4Header, Ipv6FlowLabel, Ipv6Header, PacketBuilder, TcpHeader, VlanId, ip_number,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Segments are, byte for byte, those that this machine's kernel cuts where an interface does not.
+//! Segments are, byte for byte, those that this machine's kernel cuts where an interface does not; also over the wire.
 
 use std::net::IpAddr;
 use std::time::Instant;
 
-use linerate_lab::Isolation;
+use linerate_lab::{Isolation, Lab};
 use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_wire::checksum::Checksum;
 use linerate_wire::offload::{Kind, Request, Segmentation, Segments, Upper, complete};
@@ -14,7 +14,13 @@ use super::frames::packet;
 use super::traffic::{DEADLINE, lab_with};
 use super::verdict::{Outcome, ensure};
 
-pub(crate) const TESTS: &[Test] = &[("segments_are_the_kernels", segments_are_the_kernels)];
+pub(crate) const TESTS: &[Test] = &[
+    ("segments_are_the_kernels", segments_are_the_kernels),
+    (
+        "the_cards_segments_are_the_same",
+        the_cards_segments_are_the_same,
+    ),
+];
 
 /// What is asked of the kernel.
 #[derive(Clone, Copy, Debug)]
@@ -29,15 +35,31 @@ struct Case {
     segment_bytes: u16,
 }
 
+/// Sent through an interface without offloads, the kernel cuts.
 fn segments_are_the_kernels(isolation: &Isolation) -> Outcome {
     let lab = lab_with(isolation, &["offload-off"])?;
+    through(&lab, |frame| frame)
+}
+
+/// What a fault of the receiving side needs does not change what is sent.
+fn the_cards_segments_are_the_same(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["nic-one-queue"])?;
+    through(&lab, |mut frame| {
+        frame.resize(frame.len().max(60), 0);
+        frame
+    })
+}
+
+/// Sends every case from host A; host B gets the segments that we would cut, as `on_the_wire` makes them.
+fn through(lab: &Lab, on_the_wire: fn(Vec<u8>) -> Vec<u8>) -> Outcome {
     let [a, b] = lab.hosts();
     let sender = a.enter(|| PacketSender::open_offloading(a.interface))??;
     let mut receiver = b.enter(|| PacketReceiver::open(b.interface, 2048, 8 << 20))??;
     for case in cases() {
         let (frame, request) = case.frame();
         sender.send(&[&request.encode()[..], &frame].concat())?;
-        let expected = expected(frame, &request);
+        let expected = expected(frame, &request).into_iter().map(on_the_wire);
+        let expected: Vec<_> = expected.collect();
         let seen = of_us(&mut receiver, expected.len())?;
         ensure(seen == expected, || {
             format!("{case:?}:\n{seen:02x?}\n{expected:02x?}")

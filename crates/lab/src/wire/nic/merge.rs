@@ -71,3 +71,63 @@ pub(super) fn write_sum(frame: &mut [u8], upper: &Upper) {
 }
 
 const IPV6_BYTES: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A segment over IPv6 with these flags, or a datagram over IPv4 with this TTL.
+    fn frame(is_tcp: bool, byte: u8, payload: &[u8]) -> Vec<u8> {
+        let mut frame = vec![2; 12];
+        let length = payload.len() as u8;
+        if is_tcp {
+            frame.extend([0x86, 0xDD, 0x60, 0, 0, 0, 0, 20 + length, 6, 64]);
+            frame.extend([[0xFD; 16], [0x20; 16]].concat());
+            frame.extend([0x9C, 0x40, 0x14, 0x51, 0, 0, 0, 1, 0, 0, 0, 9]);
+            frame.extend([0x50, byte, 1, 0, 0, 0, 0, 0]);
+        } else {
+            frame.extend([8, 0, 0x45, 0, 0, 28 + length, 0, 1, 0x40, 0]);
+            frame.extend([byte, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+            frame.extend([0x9C, 0x40, 0x14, 0x51, 0, 8 + length, 0, 0]);
+        }
+        frame.extend(payload);
+        let upper = Upper::of(&frame).unwrap();
+        finish(&mut frame, &upper);
+        frame
+    }
+
+    #[test]
+    fn merged_frames_have_both_payloads_and_a_right_sum() {
+        for (is_tcp, bytes, kept) in [(true, [0x10, 0x18], 0x18), (false, [64, 9], 64)] {
+            let mut merged = frame(is_tcp, bytes[0], b"odd");
+            merged.resize(100, 0);
+            assert!(into(&mut merged, &frame(is_tcp, bytes[1], b"even"), 1518));
+            assert_eq!(merged, frame(is_tcp, kept, b"oddeven"));
+            assert_eq!(
+                Upper::of(&merged).and_then(|upper| upper.sum(&merged)),
+                Some(0)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_empty_or_of_another_flow_stays_apart() {
+        let first = frame(false, 64, b"odd");
+        let mut other_port = frame(false, 64, b"odd");
+        other_port[35] ^= 1;
+        let apart = [
+            (other_port, 1518),
+            (frame(false, 64, b""), 1518),
+            (frame(true, 0x10, b"odd"), 1518),
+            (frame(false, 64, b"even"), 48),
+            (vec![0; 60], 1518),
+        ];
+        for (later, frame_bytes_max) in apart {
+            let mut merged = first.clone();
+            assert!(!into(&mut merged, &later, frame_bytes_max), "{later:?}");
+            assert_eq!(merged, first);
+        }
+        assert!(may_hold(&first, 1518) && !may_hold(&[0; 60], 1518));
+        assert!(!may_hold(&frame(true, 0x10, b""), 1518));
+    }
+}

@@ -115,7 +115,7 @@ fn correct(frame: &mut [u8]) {
     };
     let without = !upper.is_tcp && upper.source.is_ipv4();
     let field = upper.checksum.field..upper.checksum.field + 2;
-    if without && frame.get(field.clone()) == Some(&[0, 0]) {
+    if without && frame.get(field) == Some(&[0, 0]) {
         return;
     }
     if upper.sum(frame) != Some(0) {
@@ -132,3 +132,65 @@ const GHOST: [u8; 60] = {
     frame
 };
 const HOLD_NS: u64 = 5_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(nic: Nic, frames: &[&[u8]]) -> Vec<usize> {
+        let mut lengths = Vec::new();
+        let mut card = Reception::new(nic, 1518);
+        for frame in frames {
+            card.take(frame, 0, |frame| {
+                lengths.push(frame.len());
+                true
+            });
+        }
+        lengths
+    }
+
+    #[test]
+    fn every_second_frame_counts_twice() {
+        let nic = Nic {
+            counts_twice_every: 2,
+            ..Nic::default()
+        };
+        let frames: [&[u8]; 3] = [&[1; 70], &[2; 80], &[3; 90]];
+        assert_eq!(given(nic, &frames), [70, GHOST.len(), 80, 90]);
+    }
+
+    #[test]
+    fn short_frames_are_dropped_if_they_are_of_ip() {
+        let nic = Nic {
+            drops_short_bytes: 64,
+            ..Nic::default()
+        };
+        let ip = |bytes: usize| {
+            let mut frame = vec![0; bytes];
+            frame[12] = 8;
+            frame
+        };
+        assert_eq!(given(nic, &[&ip(63), &ip(64), &GHOST]), [64, 60]);
+    }
+
+    #[test]
+    fn what_waits_is_given_in_time_and_before_later_frames() {
+        let nic = Nic {
+            merges: true,
+            ..Nic::default()
+        };
+        let mut card = Reception::new(nic, 1518);
+        card.held.extend([7; 60]);
+        let mut lengths = Vec::new();
+        let mut give = |frame: &[u8]| {
+            lengths.push(frame.len());
+            true
+        };
+        assert_eq!(card.flush(HOLD_NS - 1, &mut give), Some(HOLD_NS));
+        assert_eq!(card.flush(HOLD_NS, &mut give), None);
+        card.held.extend([7; 61]);
+        assert!(card.take(&[0; 70], 0, &mut give));
+        assert_eq!(card.flush(u64::MAX, &mut give), None);
+        assert_eq!(lengths, [60, 61, 70]);
+    }
+}
