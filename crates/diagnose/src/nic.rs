@@ -78,7 +78,8 @@ fn finding(run: &Run, wrong: &[&NicCheck]) -> Option<Finding> {
         why: wrong
             .iter()
             .find_map(|check| proof(check))
-            .unwrap_or_default(),
+            .unwrap_or_default()
+            + &difference(run, first),
         source: source.to_owned(),
         place: "host".to_owned(),
         ..Finding::default()
@@ -108,6 +109,15 @@ fn title(check: &NicCheck) -> String {
         true => format!("{does}{with}: {reason}"),
         false => format!("{does}{with}"),
     }
+}
+
+/// What the same check came to with the other value of its offload, if that was tried (`--toggle`).
+fn difference(run: &Run, wrong: &NicCheck) -> String {
+    let is_other = |check: &&NicCheck| check.id == wrong.id && check.offload != wrong.offload;
+    let other = run.checks.iter().find(is_other);
+    other.map_or_else(String::new, |other| {
+        format!("; with {}: {}", other.offload, other.state.words())
+    })
 }
 
 /// What was seen instead of what is right.
@@ -210,6 +220,41 @@ mod tests {
         let proof = "tx-udp4-sum: UDP checksum at byte 40 of the frame: expected ffff, seen 0000; the frame: 0200";
         assert_eq!(found.why, proof);
         assert!(found.change.is_some());
+    }
+
+    #[test]
+    fn what_is_right_with_the_offload_off_is_said() {
+        let off = NicCheck {
+            offload: "tx-checksumming off".to_owned(),
+            ..check("tx-udp4-sum", NicState::Right)
+        };
+        let found = findings(&run(vec![check("tx-udp4-sum", NicState::Wrong), off]));
+        assert!(found[0].why.ends_with("; with tx-checksumming off: right"));
+    }
+
+    #[test]
+    fn what_merging_loses_is_no_second_cause() {
+        let lost = |id: &str, group: &str| NicCheck {
+            group: group.to_owned(),
+            example: Some(NicExample {
+                seen: "nothing".to_owned(),
+                ..NicExample::default()
+            }),
+            ..check(id, NicState::Wrong)
+        };
+        let merging = NicCheck {
+            wrong: 70,
+            ..lost("rx-udp4-apart", "merging")
+        };
+        let rules = |checks| {
+            let found = findings(&run(checks)).into_iter();
+            found.map(|one| one.rule).collect::<Vec<_>>()
+        };
+        let receiving = lost("rx-udp4-good", "receive");
+        assert_eq!(rules(vec![receiving.clone(), merging]), ["nic-merging"]);
+        // Few were merged: it drops them.
+        let few = lost("rx-udp4-apart", "merging");
+        assert_eq!(rules(vec![receiving, few]), ["nic-receive"]);
     }
 
     #[test]

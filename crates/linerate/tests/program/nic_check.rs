@@ -3,6 +3,7 @@
 //! is neither.
 
 use std::process::Command;
+use std::thread;
 
 use serde_json::Value;
 
@@ -91,13 +92,113 @@ fn a_veth_without_a_wire_is_neither_good_nor_bad() {
     });
 }
 
+/// Fault, checks that are wrong, the only finding, its remedy.
+const FAULTS: [(&str, &[&str], &str, Option<&str>); 8] = [
+    (
+        "nic-short-checksum",
+        &["tx-udp4-sum", "tx-udp4-zero-sum", "tx-tcp4-syn-ack"],
+        "nic-transmit",
+        Some("ethtool -K eth0 tx off"),
+    ),
+    (
+        "nic-udp-zero",
+        &["tx-udp4-zero-sum"],
+        "nic-transmit",
+        Some("ethtool -K eth0 tx off"),
+    ),
+    (
+        "nic-tso-flags",
+        &["tx-tcp4-segments"],
+        "nic-segmentation",
+        Some("ethtool -K eth0 tso off"),
+    ),
+    ("nic-miscounts", &["rx-counters"], "nic-counters", None),
+    ("nic-one-queue", &["rx-queues"], "nic-queues", None),
+    (
+        "nic-merges",
+        &["rx-tcp4-apart", "rx-udp4-apart"],
+        "nic-merging",
+        Some("ethtool -K eth0 gro off"),
+    ),
+    (
+        "nic-passes-wrong",
+        &["rx-udp4-bad", "rx-tcp4-bad"],
+        "nic-receive",
+        Some("ethtool -K eth0 rx off"),
+    ),
+    (
+        "nic-drops-short",
+        &["rx-udp4-good", "rx-tcp4-good"],
+        "nic-receive",
+        Some("ethtool -K eth0 rx off"),
+    ),
+];
+
+#[test]
+fn each_broken_interface_is_caught_and_named() {
+    thread::scope(|scope| {
+        for fault in &FAULTS {
+            scope.spawn(|| caught(fault));
+        }
+    });
+}
+
+fn caught((fault, ids, rule, remedy): &(&str, &[&str], &str, Option<&str>)) {
+    until(&format!("--fault {fault}"), |code, document| {
+        let wrong = named(document, "wrong");
+        let findings = document["findings"].as_array().unwrap();
+        let command = &document["findings"][0]["change"]["commands"][0];
+        code == 1
+            && ids.iter().all(|id| wrong.iter().any(|one| one == id))
+            && findings.len() == 1
+            && findings[0]["rule"] == *rule
+            && command.as_str() == *remedy
+    });
+}
+
+#[test]
+fn the_record_says_the_same_later_and_knows_no_fault() {
+    let folder = std::env::temp_dir().join(format!("linerate-nic-{}", std::process::id()));
+    let words = ["--lab", "--fault", "nic-udp-zero", "--toggle", "--json"];
+    let measured = Command::new(env!("CARGO_BIN_EXE_linerate"))
+        .arg("nic-check")
+        .args(words)
+        .arg("-o")
+        .arg(&folder)
+        .output()
+        .unwrap();
+    let document: Value = serde_json::from_slice(&measured.stdout).unwrap();
+    if document["checks"].as_array().is_none_or(Vec::is_empty) {
+        println!("skipped: no lab on this machine");
+        return;
+    }
+    let again = Command::new(env!("CARGO_BIN_EXE_linerate"))
+        .args(["explain", "--json"])
+        .arg(&folder)
+        .output()
+        .unwrap();
+    let record = std::fs::read_to_string(folder.join("run.json")).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let later: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(later["findings"], document["findings"]);
+    assert!(
+        !record.contains("nic-udp-zero"),
+        "the record names the fault"
+    );
+    let why = document["findings"][0]["why"].as_str().unwrap();
+    assert!(why.contains("expected ffff, seen 0000"), "{why}");
+    assert!(why.ends_with("; with tx-checksumming off: right"), "{why}");
+}
+
 #[test]
 fn bad_input_is_named() {
     for (words, why) in [
         ("eth0", "HOST"),
         ("eth0 example", "invalid"),
         ("--lab eth0 192.0.2.1", "cannot be used with"),
-        ("--veth eth0 192.0.2.1", "--lab"),
+        ("--veth eth0 192.0.2.1", "cannot be used with"),
+        ("--veth", "--lab"),
+        ("--lab --fault nic-unknown", "unknown fault"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_linerate"))
             .arg("nic-check")

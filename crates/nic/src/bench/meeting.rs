@@ -47,12 +47,21 @@ impl Bench {
             peer,
         };
         let met = self.near.ask(&ask).map_err(|why| {
+            let why = match why.kind() {
+                io::ErrorKind::NotFound => "this host has no interface of this name".to_owned(),
+                _ => why.to_string(),
+            };
             Failure::usage(what.clone(), why).hint("`ip -br link` lists the interfaces")
         })?;
         self.here = *met.met.unwrap_or_default();
         let own = own_toward(&self.here, peer).ok_or_else(|| {
-            let why =
-                format!("{peer} is not in a network of {interface}: a router would be judged, too");
+            let is_own = self.here.addresses.iter().any(|(own, _)| *own == peer);
+            let why = match is_own {
+                true => format!("{peer} is this host itself"),
+                false => format!(
+                    "{peer} is not in a network of {interface}: a router would be judged, too"
+                ),
+            };
             Failure::usage(what.clone(), why)
                 .hint("ip -br address; an address at the other end of the cable")
         })?;

@@ -45,9 +45,10 @@ pub(in crate::cli) struct NicCheckArgs {
     pub(in crate::cli) lab: bool,
     /// Inject this fault into the lab, NAME[=VALUE] (repeatable; `linerate lab --help` lists them)
     #[arg(long, help_heading = "Lab", value_name = "FAULT", requires = "lab")]
+    #[arg(conflicts_with = "interface")]
     pub(in crate::cli) fault: Vec<Fault>,
     /// Connect the hosts of the lab by a veth, without a wire: nothing can be judged
-    #[arg(long, help_heading = "Lab", requires = "lab")]
+    #[arg(long, help_heading = "Lab", requires = "lab", conflicts_with = "interface")]
     pub(in crate::cli) veth: bool,
     #[command(flatten)]
     pub(in crate::cli) output: OutputFlags,
