@@ -81,7 +81,6 @@ fn finding(run: &Run, wrong: &[&NicCheck]) -> Option<Finding> {
             .unwrap_or_default()
             + &difference(run, first),
         source: source.to_owned(),
-        place: "host".to_owned(),
         ..Finding::default()
     })
 }

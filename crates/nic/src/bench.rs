@@ -230,30 +230,19 @@ impl Bench {
 
     /// Why a frame at the far end is none of a wire; nothing for one that is.
     pub(crate) fn unlike_a_wire(&self, seen: &Seen) -> Option<&'static str> {
-        let merges = |name: &str| {
-            self.there
-                .features
-                .get(name)
-                .is_some_and(|value| value.starts_with("on"))
-        };
-        let longest = self.there.mtu_bytes + 18;
-        let is_long = seen.is_merged || seen.length > longest;
-        if is_long
-            && !self.there.is_veth
-            && (merges("generic-receive-offload") || merges("large-receive-offload"))
-        {
-            return Some(
-                "the other end merges frames before they can be seen: ethtool -K there gro off lro off",
-            );
+        let is_long = seen.is_merged || seen.length > self.there.mtu_bytes + 18;
+        if is_long && !self.there.is_veth && self.far_merges() {
+            return Some(FAR_MERGES);
         }
-        if is_long {
-            return Some(
-                "a frame that is still to be cut came through: no interface sent it to a wire",
-            );
-        }
-        seen.is_unfinished.then_some(
-            "a frame came whose checksum was never computed: no interface sent it to a wire",
-        )
+        let uncut = is_long.then_some(UNCUT);
+        uncut.or(seen.is_unfinished.then_some(UNFINISHED))
+    }
+
+    fn far_merges(&self) -> bool {
+        ["generic-receive-offload", "large-receive-offload"]
+            .iter()
+            .filter_map(|name| self.there.features.get(*name))
+            .any(|value| value.starts_with("on"))
     }
 }
 
@@ -262,6 +251,13 @@ fn link_address(met: &Met) -> [u8; 6] {
     bytes.first_chunk().copied().unwrap_or_default()
 }
 
+/// Why a frame is none of a wire.
+const UNCUT: &str = "a frame that is still to be cut came through: no interface sent it to a wire";
+pub(crate) const UNFINISHED: &str =
+    "a frame came whose checksum was never computed: no interface sent it to a wire";
+/// That frame may have been on a wire, and is not as it was there.
+pub(crate) const FAR_MERGES: &str =
+    "HOST merges frames before they can be seen: ethtool -K IFACE gro off lro off there";
 /// Frames of one message: the lab's wire has room for more.
 const SEND_MOST: usize = 128;
 /// Bytes of one message, half of what a line of text holds.

@@ -3,6 +3,8 @@
 
 use linerate_model::output::{Change, NicCheck, NicExample, NicState};
 
+use crate::bench::FAR_MERGES;
+
 /// The cases so far.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -63,6 +65,7 @@ impl Tally {
     /// What it comes to.
     pub(crate) fn check(self, property: Property) -> NicCheck {
         let state = match (self.not_a_wire, self.tried, self.wrong) {
+            (Some(FAR_MERGES), ..) => NicState::NotPossible,
             (Some(_), ..) => NicState::NotAWire,
             (None, 0, _) => NicState::NotPossible,
             (None, _, 0) => NicState::Right,
@@ -70,7 +73,10 @@ impl Tally {
         };
         let reason = match state {
             NicState::NotAWire => self.not_a_wire.map(str::to_owned),
-            NicState::NotPossible => Some("no frame of it arrived".to_owned()),
+            NicState::NotPossible => {
+                let why = self.not_a_wire.unwrap_or("no frame of it arrived");
+                Some(why.to_owned())
+            }
             NicState::Wrong => self.which(),
             NicState::Right => None,
         };
@@ -209,6 +215,10 @@ mod tests {
         );
         let why = "frames of 60 bytes are wrong, all others right";
         assert_eq!(check.reason.as_deref(), Some(why));
+        let mut tally = Tally::default();
+        tally.case(60, fault());
+        tally.not_a_wire(FAR_MERGES);
+        assert_eq!(tally.check(property("on")).state, NicState::NotPossible);
         let mut tally = Tally::default();
         tally.case(60, fault());
         tally.not_a_wire("its checksum was never computed");

@@ -178,8 +178,10 @@ fn passed(bench: &mut Bench, path: &Path) -> io::Result<Vec<Vec<u8>>> {
     Ok(passed)
 }
 
+type Spoil = fn(&mut [u8]);
+
 /// Of each a payload of its own.
-const SPOILS: [(u64, fn(&mut Vec<u8>)); 4] = [
+const SPOILS: [(u64, Spoil); 4] = [
     (11, |frame| set_sum(frame, |sum| sum ^ 0x5555)),
     (12, flip_last),
     (13, count_padding),
@@ -197,7 +199,7 @@ fn set_sum(frame: &mut [u8], change: impl Fn(u16) -> u16) {
     }
 }
 
-fn flip_last(frame: &mut Vec<u8>) {
+fn flip_last(frame: &mut [u8]) {
     let last = Packet::parse(frame).filter(|packet| !packet.payload().is_empty());
     let last = last.map(|packet| packet.end - 1);
     if let Some(byte) = last.and_then(|at| frame.get_mut(at)) {
@@ -206,7 +208,7 @@ fn flip_last(frame: &mut Vec<u8>) {
 }
 
 /// The checksum of who takes the padding for payload.
-fn count_padding(frame: &mut Vec<u8>) {
+fn count_padding(frame: &mut [u8]) {
     let Some(packet) = Packet::parse(frame) else {
         return;
     };

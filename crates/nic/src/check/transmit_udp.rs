@@ -9,7 +9,7 @@ use linerate_model::output::{NicCheck, NicExample};
 use linerate_wire::checksum::Checksum;
 
 use super::TRANSMIT;
-use crate::bench::{Bench, Family};
+use crate::bench::{Bench, Family, UNFINISHED};
 use crate::message::Seen;
 use crate::packet::{Packet, UDP, shown};
 use crate::tally::Tally;
@@ -281,6 +281,4 @@ impl Parts {
 const PLAIN: usize = 0;
 const FOLDING: usize = 1;
 const ROUNDS: usize = 4;
-const UNFINISHED: &str =
-    "a frame came whose checksum was never computed: no interface sent it to a wire";
 pub(super) const TX_SUMS: &str = "tx-checksumming";

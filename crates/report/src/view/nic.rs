@@ -118,7 +118,7 @@ fn reasons<'o>(checks: impl Iterator<Item = &'o NicCheck>) -> Vec<Line> {
         let why = why(check);
         match said
             .iter_mut()
-            .find(|(state, known, ..)| (*state, &*known) == (check.state, &why))
+            .find(|(state, known, ..)| *state == check.state && *known == why)
         {
             Some((_, _, ids, _)) => ids.push(&check.id),
             None => said.push((check.state, why, vec![&check.id], tone(check))),

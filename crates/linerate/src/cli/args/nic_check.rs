@@ -48,7 +48,12 @@ pub(in crate::cli) struct NicCheckArgs {
     #[arg(conflicts_with = "interface")]
     pub(in crate::cli) fault: Vec<Fault>,
     /// Connect the hosts of the lab by a veth, without a wire: nothing can be judged
-    #[arg(long, help_heading = "Lab", requires = "lab", conflicts_with = "interface")]
+    #[arg(
+        long,
+        help_heading = "Lab",
+        requires = "lab",
+        conflicts_with = "interface"
+    )]
     pub(in crate::cli) veth: bool,
     #[command(flatten)]
     pub(in crate::cli) output: OutputFlags,
