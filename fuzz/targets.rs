@@ -22,6 +22,7 @@ use linerate_wire::iperf3::server::{Limits, Phase as ServerPhase, ServerEvent, S
 use linerate_wire::iperf3::session::Session;
 use linerate_wire::linerate::token::{Digits, Exchange, Party, Proof, Secret};
 use linerate_wire::linerate::{boot_id, hello, probe, stamp};
+use linerate_wire::offload::{Request, Segments, Upper, complete};
 use linerate_wire::{arp, ether, gzip, json, netlink, proc, tracefs};
 
 /// A server's bytes; the first byte says how they are cut and whether the client is linerate. However they are cut,
@@ -276,6 +277,36 @@ pub(crate) fn forwarded(data: &[u8]) {
         assert_eq!(everyone.answer(&answer), None);
     }
     let _resolved = frame::resolved(data);
+}
+
+/// A request and a packet for a card: the segments hold the payload once, each with the headers.
+pub(crate) fn offload(data: &[u8]) {
+    let Some((header, packet)) = data.split_first_chunk() else {
+        return;
+    };
+    let Some(request) = Request::read(header) else {
+        return;
+    };
+    assert_eq!(Request::read(&request.encode()), Some(request));
+    if let Some(mut segments) = Segments::of(packet, &request) {
+        let mut frame = vec![0; packet.len()];
+        let (mut count, mut bytes) = (0, 0);
+        while let Some(length) = segments.write_next(&mut frame) {
+            (count, bytes) = (count + 1, bytes + length);
+        }
+        // Each has the headers, and the payload is there once.
+        let headers = (bytes - packet.len()).checked_div(count - 1).unwrap_or(0);
+        assert!(segments.is_complete() && bytes == packet.len() + headers * (count - 1));
+    }
+    if let Some(place) = request.checksum {
+        let mut frame = packet.to_vec();
+        let done = complete(&mut frame, place);
+        assert!(done || frame == packet);
+    }
+    if let Some(upper) = Upper::of(packet) {
+        assert!(upper.payload.end <= packet.len() && upper.sum(packet).is_some());
+        assert!(upper.ports(packet).is_some());
+    }
 }
 
 /// Every reader of /proc over the same text.

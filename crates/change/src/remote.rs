@@ -14,6 +14,7 @@ mod far;
 mod message;
 mod process;
 mod settings;
+mod talk;
 #[cfg(test)]
 mod tests;
 mod way;
@@ -22,4 +23,5 @@ pub use attend::{Ending, Seat, attend};
 pub use far::{Far, Terms};
 pub use message::{Ask, Greeting, Hello, PROTOCOL};
 pub use settings::settings;
+pub use talk::{Talk, answered};
 pub use way::Way;

@@ -12,6 +12,7 @@ use crate::facts::Facts;
 use crate::ledger;
 use crate::limit::Limits;
 use crate::moved;
+use crate::nic;
 use crate::rules::{self, Rule};
 use linerate_model::record::Record;
 
@@ -57,7 +58,8 @@ fn of_certain(record: &Record, rules: &[Rule]) -> Explanation {
     let evidence = Evidence::of(record);
     let ledger = ledger::of(&evidence);
     let facts = Facts::of(&evidence, &ledger);
-    let judged = rules::judge(rules, record, &ledger, &facts);
+    let mut judged = rules::judge(rules, record, &ledger, &facts);
+    judged.findings.extend(nic::findings(&record.run));
     let mut next_commands: Vec<String> = Vec::new();
     for command in judged.cannot_tell.iter().flat_map(|rule| &rule.missing) {
         if !next_commands.contains(command) {

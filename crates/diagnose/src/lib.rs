@@ -31,6 +31,7 @@ pub mod glance;
 pub mod ledger;
 pub mod limit;
 pub mod moved;
+mod nic;
 pub mod rules;
 pub mod viewpoint;
 pub mod weigh;

@@ -60,6 +60,22 @@ pub enum Fault {
     PausedReader { ns: u64 },
     /// Host B's interface goes down after this time, for this long.
     LinkDown { after_ns: u64, for_ns: u64 },
+    /// Host A's card does not complete the checksums of frames of fewer bytes, without FCS.
+    NicShortChecksum { bytes: u32 },
+    /// Host A's card sends no checksum where that of UDP folds to zero.
+    NicUdpZero,
+    /// Host A's card repeats PSH and CWR in every TCP segment that it cuts.
+    NicTsoFlags,
+    /// Host A's card counts every n-th received frame twice.
+    NicMiscounts { every: u32 },
+    /// Host A's card puts all flows into one receive queue.
+    NicOneQueue,
+    /// Host A's card merges received segments and datagrams that must stay apart.
+    NicMerges,
+    /// Host A's card takes received segments and datagrams with a wrong checksum for right.
+    NicPassesWrong,
+    /// Host A's card drops received IP frames of fewer bytes, without FCS.
+    NicDropsShort { bytes: u32 },
 }
 
 /// Every fault, in the order of the help.
@@ -69,7 +85,7 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "nft-drop" "100" NftDrop { every: count } "the peer's packet filter drops every n-th datagram" &[];
     "cpu-contention" "2" CpuContention { threads: count } "the peer shares one CPU with this many busy threads" &[];
     "rps" "2" Steering { threads: count } "RPS steers the peer's packets to a CPU with this many busy threads (root)" &[];
-    "threaded-napi" "" ThreadedNapi {} "threaded NAPI at the peer's interface, and no segmentation offload at this host" &[];
+    "threaded-napi" "" ThreadedNapi {} "threaded NAPI at the peer's interface, no segmentation offload at this host" &[];
     "mtu" "1400" Mtu { bytes: count } "MTU of the peer's interface" &[];
     "black-hole" "1400" BlackHole { bytes: count } "the wire drops IP packets longer than this, without a message" &[];
     "loss" "1%" Loss { ratio: ratio } "the wire drops this share of the frames" &[];
@@ -87,6 +103,14 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "arp-flux" "" ArpFlux {} "the peer's second interface answers for the address of the first" &[];
     "paused-reader" "200ms" PausedReader { ns: nanoseconds } "the peer pauses this long in every second" &[];
     "link-down" "2s:1s" LinkDown { after_ns: nanoseconds, for_ns: nanoseconds } "the peer's link goes down after this time, for this long" &[];
+    "nic-short-checksum" "64" NicShortChecksum { bytes: count } "this host's NIC sends shorter frames with wrong checksums" &[];
+    "nic-udp-zero" "" NicUdpZero {} "this host's NIC sends 0 where a UDP checksum folds to zero" &[];
+    "nic-tso-flags" "" NicTsoFlags {} "this host's NIC repeats PSH and CWR in each segment that it cuts" &[];
+    "nic-miscounts" "4" NicMiscounts { every: count } "this host's NIC counts every n-th received frame twice" &[];
+    "nic-one-queue" "" NicOneQueue {} "this host's NIC puts all flows into one receive queue" &[];
+    "nic-merges" "" NicMerges {} "this host's NIC merges what it must not" &[];
+    "nic-passes-wrong" "" NicPassesWrong {} "this host's NIC calls wrong checksums right" &[];
+    "nic-drops-short" "64" NicDropsShort { bytes: count } "this host's NIC drops shorter IP frames that arrive" &[];
 };
 
 impl Fault {
@@ -103,6 +127,21 @@ impl Fault {
                 | Self::Delay { .. }
                 | Self::Rate { .. }
                 | Self::Reno { .. }
+        ) || self.is_of_nic()
+    }
+
+    /// Whether it is one of the card at host A's end of the wire.
+    pub(crate) const fn is_of_nic(&self) -> bool {
+        matches!(
+            self,
+            Self::NicShortChecksum { .. }
+                | Self::NicUdpZero
+                | Self::NicTsoFlags
+                | Self::NicMiscounts { .. }
+                | Self::NicOneQueue
+                | Self::NicMerges
+                | Self::NicPassesWrong
+                | Self::NicDropsShort { .. }
         )
     }
 }

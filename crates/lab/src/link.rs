@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Connects two hosts: by a veth, or by two veths with the wire between them; bridges interfaces of a host.
+//!
+//! The ends of the wire either switch their offloads off, or leave them to the wire's cards ([`Nic`]).
 
 use std::io;
 use std::path::Path;
@@ -10,7 +12,7 @@ use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_linux::rtnl::{Rtnl, RtnlError};
 
 use super::host::disable_ipv6;
-use super::wire::{Port, Ports, Wire, WireSpec};
+use super::wire::{Nic, Port, Ports, RECEIVE_QUEUES, Wire, WireSpec};
 use super::{Host, LabError, LabPlan, cannot};
 
 /// One end of a link.
@@ -35,10 +37,10 @@ impl<'a> End<'a> {
 
 /// A plain veth with this MTU at both ends.
 pub(super) fn veth(near: End<'_>, far: End<'_>, mtu_bytes: u32) -> Result<(), LabError> {
-    join(near.namespace()?, far.namespace()?, mtu_bytes)
+    join(near.namespace()?, far.namespace()?, mtu_bytes, None)
 }
 
-/// The wire between two veths, whose ends send only frames that a real one could carry.
+/// The wire between two veths. It carries only frames that a real one could carry.
 pub(super) fn wire(
     near: End<'_>,
     far: End<'_>,
@@ -47,19 +49,33 @@ pub(super) fn wire(
 ) -> Result<Wire, LabError> {
     let wire = NetNs::create().map_err(cannot("create a network namespace"))?;
     wire.run(disable_ipv6).map_err(cannot("enter the wire"))?;
-    join(near.namespace()?, ("near", &wire), plan.mtu_bytes)?;
-    join(far.namespace()?, ("far", &wire), plan.mtu_bytes)?;
-    for end in [near, far] {
-        disable_offloads(end)?;
+    let queues = spec.nic.map(|nic| [RECEIVE_QUEUES, nic.queues()]);
+    join(near.namespace()?, ("near", &wire), plan.mtu_bytes, queues)?;
+    join(far.namespace()?, ("far", &wire), plan.mtu_bytes, None)?;
+    match spec.nic {
+        None => [near, far].into_iter().try_for_each(disable_offloads)?,
+        Some(_) => limit_segmentation(near, far)?,
     }
     let ports = wire
-        .run(|| open_ports(plan.mtu_bytes))
+        .run(|| open_ports(plan.mtu_bytes, spec.nic))
         .map_err(cannot("enter the wire"))??;
     Wire::start(ports, spec, plan.wire_log.as_deref().map(Path::new))
 }
 
-fn join(near: (&str, &NetNs), far: (&str, &NetNs), mtu_bytes: u32) -> Result<(), LabError> {
-    let link = || -> Result<(), RtnlError> { Rtnl::open()?.veth(near, far) };
+/// `queues`: as [`Rtnl::veth_with_queues`] has them.
+fn join(
+    near: (&str, &NetNs),
+    far: (&str, &NetNs),
+    mtu_bytes: u32,
+    queues: Option<[u32; 2]>,
+) -> Result<(), LabError> {
+    let link = || -> Result<(), RtnlError> {
+        let mut net = Rtnl::open()?;
+        match queues {
+            Some(queues) => net.veth_with_queues(near, far, queues),
+            None => net.veth(near, far),
+        }
+    };
     link().map_err(cannot("join two hosts"))?;
     for (interface, namespace) in [near, far] {
         let set = || -> Result<(), RtnlError> { Rtnl::open()?.set_mtu(interface, mtu_bytes) };
@@ -84,6 +100,18 @@ fn disable_offloads(end: End<'_>) -> Result<(), LabError> {
     end.host.configure("switch offloads off", switch)
 }
 
+/// Both cards cut packets up to a limit, as real ones do. Host A's has a queue for each flow's hash, and GRO: a veth
+/// counts its queues only where it polls (drivers/net/veth.c, `veth_xdp_rcv`).
+fn limit_segmentation(near: End<'_>, far: End<'_>) -> Result<(), LabError> {
+    for end in [near, far] {
+        end.host
+            .set(|net| net.set_gso_max_size(end.interface, GSO_BYTES_MAX))?;
+    }
+    near.host.configure("switch GRO on", || {
+        ethtool_features::switch(near.interface, Offload::GenericReceive, true)
+    })
+}
+
 /// A bridge of these interfaces, up.
 pub(super) fn bridge(net: &mut Rtnl, ports: &[&str], floods: bool) -> Result<(), RtnlError> {
     match floods {
@@ -97,7 +125,7 @@ pub(super) fn bridge(net: &mut Rtnl, ports: &[&str], floods: bool) -> Result<(),
     net.set_up("br0", true)
 }
 
-fn open_ports(mtu_bytes: u32) -> Result<Ports, LabError> {
+fn open_ports(mtu_bytes: u32, nic: Option<Nic>) -> Result<Ports, LabError> {
     let up = || -> Result<(), RtnlError> {
         let mut net = Rtnl::open()?;
         net.set_up("near", true)?;
@@ -105,11 +133,9 @@ fn open_ports(mtu_bytes: u32) -> Result<Ports, LabError> {
     };
     up().map_err(cannot("set the wire up"))?;
     let frame_bytes_max = mtu_bytes as usize + ETHERNET_AND_TAG_BYTES;
-    let open = |interface| -> io::Result<Port> {
-        Ok(Port {
-            receiver: PacketReceiver::open(interface, frame_bytes_max, RING_BYTES)?,
-            sender: PacketSender::open(interface)?,
-        })
+    let open = |interface| match nic {
+        None => plain_port(interface, frame_bytes_max),
+        Some(_) => offloading_port(interface, frame_bytes_max),
     };
     let both = || {
         Ok(Ports {
@@ -121,5 +147,27 @@ fn open_ports(mtu_bytes: u32) -> Result<Ports, LabError> {
     both().map_err(cannot::<io::Error>("open the wire's sockets"))
 }
 
+fn plain_port(interface: &str, frame_bytes_max: usize) -> io::Result<Port> {
+    Ok(Port {
+        receiver: PacketReceiver::open(interface, frame_bytes_max, RING_BYTES)?,
+        sender: PacketSender::open(interface)?,
+    })
+}
+
+/// Takes packets with what their host leaves to its card, and spreads flows over the queues.
+fn offloading_port(interface: &str, frame_bytes_max: usize) -> io::Result<Port> {
+    // The other end polls only for what was not sent by a card that cuts packets itself.
+    ethtool_features::switch(interface, Offload::TcpSegmentation, false)?;
+    let longest = frame_bytes_max.max(GSO_BYTES_MAX as usize + ETHERNET_AND_TAG_BYTES);
+    Ok(Port {
+        receiver: PacketReceiver::open_offloaded(interface, longest, OFFLOADED_RING_BYTES)?,
+        sender: PacketSender::open_queued(interface)?,
+    })
+}
+
 const RING_BYTES: usize = 8 << 20;
+/// 1024 slots.
+const OFFLOADED_RING_BYTES: usize = 32 << 20;
+/// As of some Gigabit cards (drivers/net/ethernet/realtek/r8169_main.c, `RTL_GSO_MAX_SIZE_V1`).
+const GSO_BYTES_MAX: u32 = 32_000;
 const ETHERNET_AND_TAG_BYTES: usize = 18;

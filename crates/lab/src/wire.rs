@@ -7,6 +7,7 @@
 mod ceiling;
 mod counters;
 mod log;
+mod nic;
 mod relay;
 mod report;
 mod spec;
@@ -24,6 +25,8 @@ use super::{LabError, cannot};
 pub use ceiling::Ceiling;
 pub use counters::{DirectionCounters, WireCounters};
 use log::Log;
+pub use nic::Nic;
+pub(super) use nic::RECEIVE_QUEUES;
 use relay::Relay;
 pub use report::{DirectionReport, WireReport};
 pub use spec::WireSpec;
@@ -86,6 +89,12 @@ impl Wire {
                 to,
                 began,
                 impairment: spec.direction(number),
+                transmission: spec
+                    .nic
+                    .map(|nic| nic.transmission(number, frame_bytes_max)),
+                reception: spec
+                    .nic
+                    .and_then(|nic| nic.reception(number, frame_bytes_max)),
                 frame_bytes_max,
                 log: wire.log.as_ref().map(|log| log.direction(name)),
                 stop: Arc::clone(&wire.stop),

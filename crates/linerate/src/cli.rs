@@ -20,6 +20,7 @@ pub mod lab;
 mod live;
 mod man;
 mod matrix;
+mod nic_check;
 mod plan;
 mod progress;
 mod regs;
@@ -143,6 +144,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Forward(args) => forward::run(args, options),
         Command::Serve(args) => serve::run(args),
         Command::Agent(args) => agent::run(args),
+        Command::NicCheck(args) => nic_check::run(args, options),
         Command::Inspect(args) => inspect::run(args),
         Command::Explain(args) => explain::run(args),
         Command::History(args) => history::run(args),

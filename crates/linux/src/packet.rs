@@ -12,24 +12,47 @@ use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use linerate_wire::offload::Request;
 use rustix::event::{PollFd, PollFlags};
 use rustix::net::SendFlags;
 
 use crate::port::{EVERYTHING, Memory, NOTHING, PacketSocket, wait};
 
-/// Sends frames out of one interface, past its queueing discipline.
+/// Sends frames out of one interface.
 #[derive(Debug)]
 pub struct PacketSender {
     socket: PacketSocket,
 }
 
 impl PacketSender {
-    /// Binds to an interface of the calling thread's namespace.
+    /// Binds to an interface of the calling thread's namespace. Frames pass its queueing discipline by.
     ///
     /// # Errors
     /// EPERM without CAP_NET_RAW, ENODEV for an unknown interface.
     pub fn open(interface: &str) -> io::Result<Self> {
-        let socket = PacketSocket::open_to_send(interface)?;
+        Self::bound(PacketSocket::open_to_send(interface)?)
+    }
+
+    /// As [`Self::open`], but through the queueing discipline: the kernel spreads flows over the interface's queues.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_queued(interface: &str) -> io::Result<Self> {
+        Self::bound(PacketSocket::open(interface)?)
+    }
+
+    /// As [`Self::open_queued`]. Each frame begins with [`Request::encode`], which the interface carries out, or the kernel
+    /// if the interface has that offload off.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_offloading(interface: &str) -> io::Result<Self> {
+        let socket = PacketSocket::open(interface)?;
+        socket.set(PACKET_VNET_HDR, &1_i32)?;
+        Self::bound(socket)
+    }
+
+    fn bound(socket: PacketSocket) -> io::Result<Self> {
         socket.bind_down(NOTHING)?;
         Ok(Self { socket })
     }
@@ -52,6 +75,8 @@ pub struct PacketReceiver {
     /// The slot that the kernel fills next.
     next: usize,
     truncated: u64,
+    /// Whether a request precedes each frame.
+    offloaded: bool,
 }
 
 impl PacketReceiver {
@@ -62,36 +87,113 @@ impl PacketReceiver {
     /// EPERM without CAP_NET_RAW, ENODEV for an unknown interface, ENOMEM.
     pub fn open(interface: &str, frame_bytes_max: usize, ring_bytes: usize) -> io::Result<Self> {
         let socket = PacketSocket::open(interface)?;
+        Self::with_ring(socket, frame_bytes_max, ring_bytes, false)
+    }
+
+    /// As [`Self::open`], for the far end of an interface that leaves offloads to it: for [`Self::receive_offloaded`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_offloaded(
+        interface: &str,
+        frame_bytes_max: usize,
+        ring_bytes: usize,
+    ) -> io::Result<Self> {
+        let socket = PacketSocket::open(interface)?;
+        socket.set(PACKET_VNET_HDR, &1_i32)?;
+        Self::with_ring(socket, frame_bytes_max, ring_bytes, true)
+    }
+
+    fn with_ring(
+        socket: PacketSocket,
+        frame_bytes_max: usize,
+        ring_bytes: usize,
+        offloaded: bool,
+    ) -> io::Result<Self> {
         // An old kernel shows what this machine sends, too: `receive` leaves it out.
         let _shown = socket.set(PACKET_IGNORE_OUTGOING, &1i32);
+        let receiver = Self::over(socket, frame_bytes_max, ring_bytes)?;
+        receiver.socket.join_promiscuous()?;
+        Ok(Self {
+            offloaded,
+            ..receiver
+        })
+    }
+
+    /// As [`Self::open`], to look on with [`Self::observe`]: what the interface itself takes, and what is sent there, too.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn observer(
+        interface: &str,
+        frame_bytes_max: usize,
+        ring_bytes: usize,
+    ) -> io::Result<Self> {
+        Self::over(PacketSocket::open(interface)?, frame_bytes_max, ring_bytes)
+    }
+
+    fn over(socket: PacketSocket, frame_bytes_max: usize, ring_bytes: usize) -> io::Result<Self> {
         socket.set(libc::PACKET_VERSION, &TPACKET_V2)?;
         socket.set(libc::PACKET_RESERVE, &(TAG_BYTES as u32))?;
         let ring = Ring::map(&socket, frame_bytes_max, ring_bytes)?;
         socket.bind_down(EVERYTHING)?;
-        socket.join_promiscuous()?;
         Ok(Self {
             ring,
             socket,
             next: 0,
             truncated: 0,
+            offloaded: false,
         })
     }
 
     /// Shows the frames that have arrived, at most `most`, to `each`, with the VLAN tags that they came with; returns how many.
     pub fn receive(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> usize {
+        self.receive_offloaded(most, |frame, _| each(frame))
+    }
+
+    /// As [`Self::receive`], each with what the sender leaves to the interface; nothing, unless opened so.
+    #[inline]
+    pub fn receive_offloaded(
+        &mut self,
+        most: usize,
+        mut each: impl FnMut(&[u8], &Request),
+    ) -> usize {
         let mut shown = 0;
         while shown < most {
             let Some(slot) = self.ring.filled(self.next) else {
                 break;
             };
-            match slot.frame() {
-                Some(frame) if !slot.is_outgoing() => {
-                    each(frame);
+            let request = match self.offloaded {
+                true => slot.request(),
+                false => Some(Request::default()),
+            };
+            match request.zip(slot.frame()) {
+                Some((request, frame)) if !slot.is_outgoing() => {
+                    each(frame, &request);
                     shown += 1;
                 }
                 Some(_) => {}
                 None => self.truncated += 1,
             }
+            slot.give_back();
+            self.next = (self.next + 1) % self.ring.slots;
+        }
+        shown
+    }
+
+    /// As [`Self::receive`], with what the kernel notes of each frame, also of those that this machine sends. A frame that is
+    /// longer than a slot is shown as far as it fits.
+    pub fn observe(&mut self, most: usize, mut each: impl FnMut(&[u8], Sight)) -> usize {
+        let mut shown = 0;
+        while shown < most {
+            let Some(slot) = self.ring.filled(self.next) else {
+                break;
+            };
+            each(
+                slot.frame().unwrap_or_else(|| slot.beginning()),
+                slot.sight(),
+            );
+            shown += 1;
             slot.give_back();
             self.next = (self.next + 1) % self.ring.slots;
         }
@@ -115,6 +217,21 @@ impl PacketReceiver {
         let [_all, dropped, ..] = self.socket.take_statistics()?;
         Ok(u64::from(dropped) + std::mem::take(&mut self.truncated))
     }
+}
+
+/// What the kernel notes of a frame (linux/if_packet.h).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sight {
+    /// This machine sends it.
+    pub is_outgoing: bool,
+    /// Its checksum is still to be computed: these bytes were on no wire.
+    pub is_unfinished: bool,
+    /// A TCP segment that is still to be cut, or was merged from several (Linux 5.18).
+    pub is_merged: bool,
+    /// Bytes, also of what does not fit the slot.
+    pub length: u32,
+    /// When the kernel saw it, nanoseconds since 1970.
+    pub wall_ns: u64,
 }
 
 /// The memory shared with the kernel: equal slots, used in turn.
@@ -173,6 +290,16 @@ impl<'a> Slot<'a> {
         unsafe { AtomicU32::from_ptr(at.cast()) }
     }
 
+    /// What precedes the frame, to be read before [`Self::frame`] puts a tag there; `None` for an unknown request.
+    fn request(&self) -> Option<Request> {
+        let start = usize::from(u16::from_ne_bytes(self.array_at(12)));
+        let request = Request::read(&self.array_at(start.checked_sub(Request::BYTES)?))?;
+        match self.word_at(0) & TP_STATUS_VLAN_VALID {
+            0 => Some(request),
+            _ => Some(request.moved(TAG_BYTES)),
+        }
+    }
+
     /// The frame; `None` if it was longer than the slot.
     fn frame(&self) -> Option<&'a [u8]> {
         let (length, kept) = (self.word_at(4), self.word_at(8) as usize);
@@ -207,6 +334,24 @@ impl<'a> Slot<'a> {
         Some(first)
     }
 
+    /// What of a frame fits.
+    fn beginning(&self) -> &'a [u8] {
+        let start = u16::from_ne_bytes(self.array_at(12)).into();
+        self.bytes_at(start, self.word_at(8) as usize)
+    }
+
+    fn sight(&self) -> Sight {
+        let status = self.word_at(0);
+        let second = u64::from(self.word_at(16));
+        Sight {
+            is_outgoing: self.is_outgoing(),
+            is_unfinished: status & TP_STATUS_CSUMNOTREADY != 0,
+            is_merged: status & TP_STATUS_GSO_TCP != 0,
+            length: self.word_at(4),
+            wall_ns: second * 1_000_000_000 + u64::from(self.word_at(20)),
+        }
+    }
+
     fn is_outgoing(&self) -> bool {
         let [kind] = self.array_at(PACKET_TYPE_AT);
         kind == libc::PACKET_OUTGOING
@@ -238,18 +383,23 @@ impl<'a> Slot<'a> {
     }
 }
 
+/// linux/if_packet.h; before a ring is there.
+const PACKET_VNET_HDR: i32 = 15;
 /// linux/if_packet.h; Linux 4.20.
 const PACKET_IGNORE_OUTGOING: i32 = 23;
 /// `enum tpacket_versions`.
 const TPACKET_V2: i32 = 1;
 const TP_STATUS_KERNEL: u32 = 0;
 const TP_STATUS_USER: u32 = 1;
+const TP_STATUS_CSUMNOTREADY: u32 = 1 << 3;
 const TP_STATUS_VLAN_VALID: u32 = 1 << 4;
+/// Linux 5.18.
+const TP_STATUS_GSO_TCP: u32 = 1 << 8;
 /// Where the kernel does not say which kind of tag it was.
 const VLAN: u16 = 0x8100;
 const TAG_BYTES: usize = 4;
 /// `sll_pkttype` after the 32 bytes of `struct tpacket2_hdr`.
 const PACKET_TYPE_AT: usize = 32 + 10;
-/// Header, address and alignment in front of a frame (net/packet/af_packet.c, `tpacket_rcv`).
-const SLOT_OVERHEAD_BYTES: usize = 96 + TAG_BYTES;
+/// Header, address, alignment and a request in front of a frame (net/packet/af_packet.c, `tpacket_rcv`).
+const SLOT_OVERHEAD_BYTES: usize = 96 + TAG_BYTES + Request::BYTES;
 const LARGEST_PAGE_BYTES: usize = 65_536;

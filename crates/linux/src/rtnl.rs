@@ -50,6 +50,29 @@ impl Rtnl {
         self.request("link add veth", near.0, &order)
     }
 
+    /// As [`Self::veth`], with these numbers of receive queues at the near end and transmit queues at the far one: each of these
+    /// fills the receive queue of its number (drivers/net/veth.c, `veth_xmit`).
+    pub fn veth_with_queues(
+        &mut self,
+        near: (&str, &NetNs),
+        far: (&str, &NetNs),
+        [receive, transmit]: [u32; 2],
+    ) -> Result<(), RtnlError> {
+        // The kernel uses all queues of both ends only if the first names both numbers (`veth_init_queues`).
+        let near_end = End {
+            receive_queues: receive,
+            transmit_queues: 1,
+            ..end(near)
+        };
+        let far_end = End {
+            receive_queues: 1,
+            transmit_queues: transmit,
+            ..end(far)
+        };
+        let order = order::veth(near_end, far_end);
+        self.request("link add veth", near.0, &order)
+    }
+
     /// Makes a bridge.
     pub fn bridge(&mut self, name: &str) -> Result<(), RtnlError> {
         self.request("link add bridge", name, &order::bridge(name, None))
@@ -78,6 +101,12 @@ impl Rtnl {
         let op = "link set txqueuelen";
         let order = order::set_tx_queue_length(index(op, name)?, packets);
         self.request(op, name, &order)
+    }
+
+    /// Sets the longest packet that is left to the interface to cut, with its Ethernet header.
+    pub fn set_gso_max_size(&mut self, name: &str, bytes: u32) -> Result<(), RtnlError> {
+        let op = "link set gso_max_size";
+        self.request(op, name, &order::set_gso_max_size(index(op, name)?, bytes))
     }
 
     /// Takes an interface up or down.
@@ -125,6 +154,8 @@ fn end<'a>((name, namespace): (&'a str, &NetNs)) -> End<'a> {
         name,
         index: NEXT_INDEX.fetch_add(1, Ordering::Relaxed),
         namespace: namespace.as_raw_fd(),
+        receive_queues: 0,
+        transmit_queues: 0,
     }
 }
 

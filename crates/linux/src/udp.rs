@@ -33,7 +33,7 @@ pub use receiver::{
     queued_bytes,
 };
 pub use reply::send_from;
-pub use sender::{Fault, Sender, Sent, TxMode};
+pub use sender::{Fault, Sender, Sent, TxMode, cut};
 pub use sharing::misdelivers;
 
 use crate::socket_buffer::{self, SocketBuffer};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::{
     Benchmarks, ErrorReport, Experiment, Forward, ForwardResult, Host, Knee, LabWire, Latency,
-    Matrix, Moved, Output, SettingChange, Test, Tool, Tuning,
+    Matrix, Moved, NicCheck, Output, SettingChange, Test, Tool, Tuning,
 };
 use crate::setting::Setting;
 
@@ -58,6 +58,8 @@ pub struct Run {
     pub results: Vec<ForwardResult>,
     /// Other benchmarks of a device under test.
     pub benchmarks: Benchmarks,
+    /// What an interface does right and wrong (`nic-check`).
+    pub checks: Vec<NicCheck>,
     /// The runs of two configurations (`ab`).
     pub experiment: Option<Experiment>,
     /// What was asked of a matrix (`matrix`); its runs are the lines of `runs.ndjson`.
@@ -110,6 +112,7 @@ impl Run {
         self.forward.clone_from(&output.forward);
         self.results.clone_from(&output.results);
         self.benchmarks.clone_from(&output.benchmarks);
+        self.checks.clone_from(&output.checks);
         self.experiment.clone_from(&output.experiment);
         self.matrix.clone_from(&output.matrix);
         self.changes.clone_from(&output.changes);
@@ -130,6 +133,7 @@ impl Run {
         mem::swap(&mut self.forward, &mut output.forward);
         mem::swap(&mut self.results, &mut output.results);
         mem::swap(&mut self.benchmarks, &mut output.benchmarks);
+        mem::swap(&mut self.checks, &mut output.checks);
         mem::swap(&mut self.experiment, &mut output.experiment);
         mem::swap(&mut self.matrix, &mut output.matrix);
         mem::swap(&mut self.changes, &mut output.changes);
@@ -155,6 +159,7 @@ impl Run {
             forward: self.forward.clone(),
             results: self.results.clone(),
             benchmarks: self.benchmarks.clone(),
+            checks: self.checks.clone(),
             experiment: self.experiment.clone(),
             matrix: self.matrix.clone(),
             changes: self.changes.clone(),

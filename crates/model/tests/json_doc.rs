@@ -199,6 +199,22 @@ fn populated() -> Output {
             ..ForwardResult::default()
         }],
         benchmarks: device::benchmarks(),
+        checks: vec![NicCheck {
+            reason: Some(text()),
+            example: Some(NicExample {
+                offset: Some(1),
+                frame: Some(text()),
+                ..NicExample::default()
+            }),
+            change: Some(Change {
+                commands: vec![text()],
+                undo: vec![text()],
+                figure: Some(text()),
+                tradeoffs: vec![text()],
+                ..Change::default()
+            }),
+            ..NicCheck::default()
+        }],
         history: Some(history()),
         changes: vec![SettingChange {
             interface: Some(String::new()),

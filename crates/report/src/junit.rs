@@ -2,7 +2,9 @@
 //! JUnit XML for a CI server (schema: `junit.xsd`): expectations, tests and comparisons are cases. A case fails if the
 //! command itself fails for it: an expectation that is not met, or invalid numbers.
 
-use linerate_model::output::{Cell, CellState, Comparison, Expectation, Judgement, Output, Test};
+use linerate_model::output::{
+    Cell, CellState, Comparison, Expectation, Judgement, NicCheck, NicState, Output, Test,
+};
 
 use crate::subject::Subject;
 use crate::view::figures;
@@ -111,6 +113,8 @@ fn cases(output: &Output) -> Vec<Case> {
     let expectations = output.expectations.iter();
     cases.extend(expectations.map(|one| expectation(output, one)));
     cases.extend(output.cells.iter().filter_map(|cell| of_cell(output, cell)));
+    let checks = output.checks.iter();
+    cases.extend(checks.map(|one| of_check(output, one)));
     let comparisons = output.comparison.iter();
     cases.extend(comparisons.map(|one| of_comparison(output, one)));
     cases
@@ -182,6 +186,21 @@ fn of_cell(output: &Output, cell: &Cell) -> Option<Case> {
     };
     let name = cell_name(matrix, cell);
     Some(case(output, "cell", &name, outcome, String::new()))
+}
+
+/// A property of an interface.
+fn of_check(output: &Output, check: &NicCheck) -> Case {
+    let reason = check.reason.clone().unwrap_or_default();
+    let outcome = match check.state {
+        NicState::Right => Outcome::Passed,
+        NicState::Wrong => Outcome::Failed(format!(
+            "{} of {} wrong; {reason}",
+            check.wrong, check.tried
+        )),
+        NicState::NotAWire | NicState::NotPossible => Outcome::Skipped(reason),
+    };
+    let title = format!("{} {}", check.id, check.offload);
+    case(output, "nic", title.trim(), outcome, check.what.clone())
 }
 
 fn of_comparison(output: &Output, comparison: &Comparison) -> Case {

@@ -69,6 +69,7 @@ pub fn of(subjects: &[Subject]) -> serde_json::Result<Vec<Sheet>> {
 pub fn main_of(subjects: &[Subject]) -> &'static str {
     let forward = |subject: &Subject| !subject.output.results.is_empty();
     let compared = |subject: &Subject| !subject.output.comparison.is_empty();
+    let checked = |subject: &Subject| !subject.output.checks.is_empty();
     if subjects.iter().any(compared) {
         "comparison"
     } else if subjects
@@ -76,6 +77,8 @@ pub fn main_of(subjects: &[Subject]) -> &'static str {
         .any(|subject| !subject.output.cells.is_empty())
     {
         matrix::MATRIX
+    } else if subjects.iter().any(checked) {
+        "checks"
     } else if subjects.iter().any(forward) {
         "results"
     } else {

@@ -20,6 +20,7 @@ mod knees;
 mod ledger;
 pub(crate) mod matrix;
 mod moved;
+mod nic;
 mod parts;
 pub(crate) mod path;
 mod setup;
@@ -166,6 +167,7 @@ impl View {
         blocks.extend(device::block(output));
         blocks.extend(benchmarks::blocks(output));
         blocks.extend(comparison::blocks(output));
+        blocks.extend(nic::blocks(output));
         blocks.extend(counters::block(output));
         blocks.extend(conclusions::blocks(output));
         if !is_measured(output) {

@@ -6,7 +6,7 @@
 //! | slices of a control connection, and the time | events and bytes to write: the sessions of [`iperf3`] |
 //! | datagrams of [`iperf3`], [`iperf2`] and [`linerate`] | headers, stamps, hellos, probes |
 //! | requests of [`http`] | heads, and answers of one page |
-//! | Ethernet frames | [`frame`] (forwarding tests), [`ether`] … [`udp`] |
+//! | Ethernet frames | [`frame`] (forwarding tests), [`ether`] … [`udp`], [`offload`] |
 //! | [`netlink`] messages, files of [`proc`], the kernel's types ([`btf`]) | counters and settings |
 //!
 //! Everything is a pure function or a sans-IO state machine: no clock, socket or file. No input makes it panic.
@@ -39,6 +39,7 @@ pub mod linerate;
 pub mod link_modes;
 pub mod nd;
 pub mod netlink;
+pub mod offload;
 pub mod proc;
 pub mod tracefs;
 pub mod udp;

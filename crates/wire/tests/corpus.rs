@@ -43,6 +43,11 @@ fn forwarded() {
 }
 
 #[test]
+fn offload() {
+    corpus::run("offload", targets::offload);
+}
+
+#[test]
 fn btf() {
     corpus::run("btf", targets::btf);
 }

@@ -63,7 +63,7 @@ impl Far {
         let what = format!("reach the other host by {way}");
         let failed = |why: &dyn fmt::Display| Failure::measuring(what.clone(), why);
         let (mut process, input, output) =
-            Process::start(way).map_err(|why| failed(&why).hint(way.by_hand()))?;
+            Process::start(way, CHANGES).map_err(|why| failed(&why).hint(way.by_hand()))?;
         match Self::begin(input, output, terms, &|| interrupt.requested().is_some()) {
             Ok(mut far) => {
                 far.process = Some(process);
@@ -462,6 +462,8 @@ fn invalid(why: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why.into())
 }
 
+/// The agent that is asked for.
+const CHANGES: &str = "--changes";
 /// How a greeting begins.
 const HELLO: &str = "{\"hello\":{";
 /// Beats in the time after which silence is an end.

@@ -25,9 +25,9 @@ struct Said {
 }
 
 impl Process {
-    /// Its output and its input.
-    pub(super) fn start(way: &Way) -> io::Result<(Self, ChildStdout, ChildStdin)> {
-        let mut command = way.command();
+    /// Its output and its input; `flag` says which agent.
+    pub(super) fn start(way: &Way, flag: &str) -> io::Result<(Self, ChildStdout, ChildStdin)> {
+        let mut command = way.command(flag);
         piped::lead_group(&mut command);
         command
             .stdin(Stdio::piped())

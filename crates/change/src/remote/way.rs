@@ -9,7 +9,7 @@ use linerate_model::failure::printable;
 /// How an agent is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
-    /// `ssh HOST linerate agent --stdio --changes`.
+    /// `ssh HOST linerate agent --stdio` and a flag that says which agent.
     Ssh {
         /// The host, as ssh takes it.
         host: String,
@@ -22,13 +22,13 @@ pub enum Way {
 }
 
 impl Way {
-    /// It asks nothing on a terminal.
-    pub(super) fn command(&self) -> Command {
+    /// It asks nothing on a terminal. `flag` says which agent ssh starts.
+    pub(super) fn command(&self, flag: &str) -> Command {
         match self {
             Self::Ssh { host } => {
                 let mut ssh = Command::new("ssh");
                 ssh.args(["-T", "-o", "BatchMode=yes", "--", host]);
-                ssh.args(AGENT);
+                ssh.args(AGENT).arg(flag);
                 ssh
             }
             Self::Command { line } => {
@@ -72,8 +72,8 @@ impl Way {
             SSH_FAILED => ("ssh has no connection", self.by_hand()),
             NOT_FOUND => ("there is no linerate in the PATH there", self.by_hand()),
             NOT_EXECUTABLE => ("linerate cannot be run there", self.by_hand()),
-            USAGE if said.contains("--changes") => (
-                "the linerate there is older: its agent changes nothing",
+            USAGE if said.contains("unexpected argument") => (
+                "the linerate there is older: it has no such agent",
                 format!("install this version on {place}"),
             ),
             _ => return None,
@@ -117,7 +117,7 @@ fn last_lines(said: &str) -> String {
     printable(&last.join("; "))
 }
 
-const AGENT: [&str; 4] = ["linerate", "agent", "--stdio", "--changes"];
+const AGENT: [&str; 3] = ["linerate", "agent", "--stdio"];
 const LINES: usize = 3;
 /// ssh(1), "Exit status": an error occurred. Else it is that of the remote command.
 const SSH_FAILED: i32 = 255;
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_host_is_never_an_option_of_ssh() {
         let host = "-oProxyCommand=true".to_owned();
-        let command = Way::Ssh { host }.command();
+        let command = Way::Ssh { host }.command("--changes");
         let words: Vec<_> = command.get_args().collect();
         assert_eq!(words[3..5], ["--", "-oProxyCommand=true"]);
     }

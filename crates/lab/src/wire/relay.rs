@@ -16,6 +16,7 @@ use linerate_method::impair::{DropReason, Fate, Wire};
 
 use super::counters::Published;
 use super::log::{DirectionLog, Entry};
+use super::nic::{Reception, Transmission};
 use super::report::DirectionReport;
 use super::store::Store;
 
@@ -25,6 +26,10 @@ pub(super) struct Relay {
     pub to: PacketSender,
     pub began: Instant,
     pub impairment: Wire,
+    /// The sender's card, where it is one that carries out offloads.
+    pub transmission: Option<Transmission>,
+    /// The receiver's card, where it has a fault.
+    pub reception: Option<Reception>,
     pub frame_bytes_max: usize,
     pub log: Option<DirectionLog>,
     pub stop: Arc<AtomicBool>,
@@ -43,7 +48,10 @@ impl Relay {
         clock::precise_sleep();
         let slots = (STORE_BYTES / self.frame_bytes_max).clamp(64, SLOTS_MAX) as u32;
         let mut egress = Egress {
-            to: self.to,
+            to: Outlet {
+                sender: self.to,
+                card: self.reception,
+            },
             store: Store::new(slots, self.frame_bytes_max),
             scratch: vec![0; self.frame_bytes_max],
             report: DirectionReport {
@@ -52,23 +60,33 @@ impl Relay {
             },
         };
         let (mut impairment, mut log) = (self.impairment, self.log);
+        let mut card = self.transmission;
         let began = self.began;
         let now_ns = || began.elapsed().as_nanos() as u64;
         let mut publish_at_ns = 0;
         loop {
             let stop = self.stop.load(Ordering::Relaxed);
             let enabled = self.enabled.load(Ordering::Relaxed);
-            let taken = self.from.receive(BATCH, |frame| {
+            let taken = self.from.receive_offloaded(BATCH, |packet, request| {
                 if !enabled {
                     return;
                 }
-                let now = now_ns();
-                // Frames that became due while a busy machine delayed the wire leave first.
-                egress.deliver_due(now);
-                let fate = decide(&mut impairment, now, frame);
-                let entry = egress.carry(frame, now, fate);
-                if let Some(log) = &mut log {
-                    log.note(now, frame, entry);
+                let mut carry = |frame: &[u8]| {
+                    let now = now_ns();
+                    // Frames that became due while a busy machine delayed the wire leave first.
+                    egress.deliver_due(now);
+                    let fate = decide(&mut impairment, now, frame);
+                    let entry = egress.carry(frame, now, fate);
+                    if let Some(log) = &mut log {
+                        log.note(now, frame, entry);
+                    }
+                };
+                match &mut card {
+                    None => carry(packet),
+                    Some(card) => {
+                        let done = card.carry_out(packet, request, carry);
+                        egress.report.missed += u64::from(!done);
+                    }
                 }
             });
             let now = now_ns();
@@ -82,10 +100,7 @@ impl Relay {
                 break;
             }
             if taken == 0 {
-                let due = egress
-                    .store
-                    .next_ns()
-                    .map_or(u64::MAX, |at| at.saturating_sub(now_ns()));
+                let due = egress.due(now).saturating_sub(now_ns());
                 let _interrupted = self.from.wait(due.min(CHECK_STOP_NS));
             }
         }
@@ -107,7 +122,7 @@ fn decide(impairment: &mut Wire, now_ns: u64, frame: &[u8]) -> Fate {
 
 /// The far side of a direction.
 struct Egress {
-    to: PacketSender,
+    to: Outlet,
     store: Store,
     scratch: Vec<u8>,
     report: DirectionReport,
@@ -172,7 +187,7 @@ impl Egress {
             frame
         };
         if at_ns <= now_ns {
-            return send(&self.to, frame, &mut self.report);
+            return self.to.send(frame, now_ns, &mut self.report);
         }
         let kept = self.store.put(at_ns, frame);
         self.report.no_room += u64::from(!kept);
@@ -185,8 +200,39 @@ impl Egress {
         } = self;
         while store.take(now_ns, |at_ns, frame| {
             report.late_max_ns = report.late_max_ns.max(now_ns - at_ns);
-            send(to, frame, report);
+            to.send(frame, now_ns, report);
         }) {}
+    }
+
+    /// When the next frame is to be delivered.
+    fn due(&mut self, now_ns: u64) -> u64 {
+        let next = [
+            self.store.next_ns(),
+            self.to.flush(now_ns, &mut self.report),
+        ];
+        next.into_iter().flatten().min().unwrap_or(u64::MAX)
+    }
+}
+
+/// The receiver's side, with its card if that has a fault.
+struct Outlet {
+    sender: PacketSender,
+    card: Option<Reception>,
+}
+
+impl Outlet {
+    fn send(&mut self, frame: &[u8], now_ns: u64, report: &mut DirectionReport) -> bool {
+        let Some(card) = &mut self.card else {
+            return send(&self.sender, frame, report);
+        };
+        let passed = card.take(frame, now_ns, |frame| send(&self.sender, frame, report));
+        report.lost_in_card += u64::from(!passed);
+        true
+    }
+
+    fn flush(&mut self, now_ns: u64, report: &mut DirectionReport) -> Option<u64> {
+        let card = self.card.as_mut()?;
+        card.flush(now_ns, |frame| send(&self.sender, frame, report))
     }
 }
 

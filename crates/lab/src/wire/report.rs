@@ -27,6 +27,8 @@ pub struct DirectionReport {
     pub no_room: u64,
     /// Lost because the receiver's interface refused them.
     pub refused: u64,
+    /// Dropped by the fault of the receiver's card.
+    pub lost_in_card: u64,
     /// The longest delay of a delivery.
     pub late_max_ns: u64,
 }
@@ -72,6 +74,7 @@ impl fmt::Display for DirectionReport {
             ("duplicated", self.duplicated),
             ("corrupted", self.corrupted),
             ("in flight", self.in_flight),
+            ("dropped by the faulty card", self.lost_in_card),
         ];
         for (what, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
             write!(f, ", {count} {what}")?;

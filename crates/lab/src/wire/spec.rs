@@ -3,7 +3,7 @@
 
 use linerate_method::impair::{BurstLoss, Impairment, Reorder, Wire};
 
-use crate::Fault;
+use crate::{Fault, Nic};
 
 /// The behaviour of a wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -11,12 +11,17 @@ pub struct WireSpec {
     pub impairment: Impairment,
     /// The seed of its random numbers; direction B to A uses the next.
     pub seed: u64,
+    /// The card at each end, with the faults of host A's. Without, the hosts compute checksums and cut packets.
+    pub nic: Option<Nic>,
 }
 
 impl WireSpec {
     /// Adds a fault, if it is the wire's.
     #[must_use]
     pub fn with(mut self, fault: Fault) -> Self {
+        if fault.is_of_nic() {
+            self.nic = Some(self.nic.unwrap_or_default().with(fault));
+        }
         let impairment = &mut self.impairment;
         match fault {
             Fault::BlackHole { bytes } => impairment.longest_bytes = ETHERNET + bytes as usize,

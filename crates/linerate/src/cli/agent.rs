@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate agent --stdio`: samples of this host for the tester that measures it; with `--changes`, its settings are
-//! changed instead.
+//! changed instead, with `--frames` frames are shown and sent.
 
 mod changes;
 
@@ -24,6 +24,9 @@ pub(super) fn run(args: &AgentArgs) -> Exit {
         )
     } else if args.warden {
         changes::watch()
+    } else if args.frames {
+        linerate_nic::serve(io::stdin(), io::stdout())
+            .map_err(|why| Failure::measuring("answer requests", why))
     } else if args.changes {
         changes::attend()
     } else {

@@ -13,6 +13,7 @@ mod inspect;
 mod lab;
 mod load;
 mod matrix;
+mod nic_check;
 mod output;
 mod regs;
 mod report;
@@ -32,6 +33,7 @@ pub(super) use inspect::InspectArgs;
 pub(super) use lab::{LabFlags, LabShape};
 pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
 pub(super) use matrix::MatrixArgs;
+pub(super) use nic_check::NicCheckArgs;
 pub(super) use output::{ColorChoice, DocumentFlags, OutputFlags};
 pub(super) use regs::RegsArgs;
 pub(super) use report::{ReportArgs, ReportFormat};
@@ -63,6 +65,7 @@ pub(super) enum Command {
     Forward(ForwardArgs),
     Serve(ServeArgs),
     Agent(AgentArgs),
+    NicCheck(NicCheckArgs),
     Inspect(InspectArgs),
     Explain(ExplainArgs),
     History(HistoryArgs),

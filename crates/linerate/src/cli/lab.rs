@@ -18,8 +18,8 @@ use crate::output;
 use linerate_endpoint::PORT;
 
 use linerate_lab::{
-    Ceiling, FAULTS, Fault, Host, Isolation, Lab, LabError, LabPlan, LabToken, Topology, WireSpec,
-    cannot,
+    Ceiling, FAULTS, Fault, Host, Isolation, Lab, LabError, LabPlan, LabToken, Nic, Topology,
+    WireSpec, cannot,
 };
 use linerate_model::printable::Printable;
 
@@ -41,6 +41,9 @@ pub struct LabArgs {
     /// Use the user-space wire even if no fault needs it
     #[arg(long)]
     pub wire: bool,
+    /// As --wire, with a NIC at each end that completes checksums and segments
+    #[arg(long)]
+    pub nic: bool,
     /// Log to FILE what the wire does with each UDP datagram, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub wire_log: Option<PathBuf>,
@@ -73,10 +76,13 @@ pub struct LabArgs {
 
 impl LabArgs {
     fn plan(&self) -> LabPlan {
-        let wired =
-            self.wire || self.wire_log.is_some() || self.faults.iter().any(Fault::needs_wire);
+        let wired = self.wire
+            || self.nic
+            || self.wire_log.is_some()
+            || self.faults.iter().any(Fault::needs_wire);
         let spec = WireSpec {
             seed: self.seed,
+            nic: self.nic.then(Nic::default),
             ..WireSpec::default()
         };
         LabPlan {
@@ -289,7 +295,7 @@ fn examples() -> String {
             "" => kind.name.to_owned(),
             default => format!("{}={default}", kind.name),
         };
-        text.push_str(&format!("  {named:<18} {}\n", kind.effect));
+        text.push_str(&format!("  {named:<21} {}\n", kind.effect));
     }
     text
 }

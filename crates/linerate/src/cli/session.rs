@@ -24,8 +24,8 @@ use linerate_linux::terminal::{Foreground, Keys};
 use linerate_model::cell_run::CellRun;
 use linerate_model::expect::Expect;
 use linerate_model::output::{
-    Benchmarks, ErrorReport, Experiment, ForwardResult, Host, LabWire, Matrix, Output, Phase, Role,
-    Test, Trial,
+    Benchmarks, ErrorReport, Experiment, ForwardResult, Host, LabWire, Matrix, NicCheck, Output,
+    Phase, Role, Test, Trial,
 };
 use linerate_model::record::Record;
 use linerate_model::run::Run;
@@ -206,6 +206,13 @@ impl Session {
             .iter()
             .for_each(|text| self.console.row(text));
         self.output.benchmarks.extend(measured.clone());
+        self.store.checkpoint(&mut self.output);
+    }
+
+    /// Takes in a property of an interface.
+    pub(super) fn checked(&mut self, check: NicCheck) {
+        let _ = self.console.event("check", &check);
+        self.output.checks.push(check);
         self.store.checkpoint(&mut self.output);
     }
 

@@ -13,6 +13,9 @@ mod crashes;
 mod cut;
 mod endings;
 mod faults;
+mod frames;
+mod nic;
+mod offload;
 mod role;
 mod serve_reads;
 mod settings;
@@ -58,6 +61,8 @@ fn all() -> Vec<Test> {
     [
         topologies::TESTS,
         wire::TESTS,
+        nic::TESTS,
+        offload::TESTS,
         faults::TESTS,
         endings::TESTS,
         commands::TESTS,

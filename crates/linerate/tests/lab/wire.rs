@@ -208,7 +208,7 @@ fn corrupt_fails_the_checksum(isolation: &Isolation) -> Outcome {
     })
 }
 
-fn udp_counter(snmp: &str, name: &str) -> Option<u64> {
+pub(crate) fn udp_counter(snmp: &str, name: &str) -> Option<u64> {
     let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Udp: "));
     let position = lines.next()?.split(' ').position(|word| word == name)?;
     lines.next()?.split(' ').nth(position)?.parse().ok()

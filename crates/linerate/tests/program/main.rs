@@ -46,6 +46,8 @@ mod metrics;
 #[cfg(test)]
 mod moved;
 #[cfg(test)]
+mod nic_check;
+#[cfg(test)]
 mod regs;
 #[cfg(test)]
 mod report;

@@ -313,6 +313,14 @@ fn fault(errno: c_int) -> Fault {
     }
 }
 
+/// Has the kernel or the interface cut what is sent on this socket into datagrams of this payload (`UDP_SEGMENT`).
+///
+/// # Errors
+/// ENOPROTOOPT before Linux 4.18, EINVAL beyond the largest datagram.
+pub fn cut(socket: impl AsFd, payload_bytes: u16) -> io::Result<()> {
+    sockopt::set_int(socket, SOL_UDP, UDP_SEGMENT, payload_bytes.into())
+}
+
 fn enable_segmentation(fd: &OwnedFd, payload_bytes: usize) -> bool {
     c_int::try_from(payload_bytes)
         .is_ok_and(|size| sockopt::set_int(fd, SOL_UDP, UDP_SEGMENT, size).is_ok())

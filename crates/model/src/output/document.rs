@@ -18,6 +18,7 @@ use super::latency::Latency;
 use super::ledger::LedgerEntry;
 use super::matrix::{Cell, Matrix};
 use super::moved::Moved;
+use super::nic::NicCheck;
 use super::test::Test;
 use super::tuning::Tuning;
 use super::verdict::{Knee, Verdict};
@@ -75,6 +76,8 @@ pub struct Output {
     pub cells: Vec<Cell>,
     /// Other benchmarks of a device (`forward`).
     pub benchmarks: Benchmarks,
+    /// What an interface does right and wrong (`nic-check`).
+    pub checks: Vec<NicCheck>,
     /// Stored runs (`history`).
     pub history: Option<History>,
     /// Changes of settings (`tune`).

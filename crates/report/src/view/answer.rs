@@ -15,7 +15,7 @@ use linerate_model::output::Output;
 use linerate_model::units::rate_unit::RateUnit;
 
 use super::{
-    Block, Line, benchmarks, comparison, conclusions, findings, forward, knees, moved, udp,
+    Block, Line, benchmarks, comparison, conclusions, findings, forward, knees, moved, nic, udp,
 };
 
 pub(super) use ends::block as ends;
@@ -57,6 +57,7 @@ pub(super) fn numbers(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
             blocks.extend(forward::answer(output));
             blocks.extend(benchmarks::blocks(output));
         }
+        "nic-check" => blocks.extend(nic::answer(output)),
         "ab" | "compare" => return comparison::blocks(output),
         _ => blocks.extend(streams::blocks(output, unit)),
     }

@@ -56,7 +56,7 @@ pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
     ];
     let heading = match causes.iter().any(|finding| is_weighed(finding)) {
         true => "findings, most likely first",
-        false if output.kind == "inspect" => "findings",
+        false if ["inspect", "nic-check"].contains(&output.kind.as_str()) => "findings",
         false => "findings, by lost packets explained",
     };
     (

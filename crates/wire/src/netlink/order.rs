@@ -48,6 +48,10 @@ pub struct End<'a> {
     pub index: u32,
     /// Descriptor of the network namespace that it is made in.
     pub namespace: i32,
+    /// 0: the kernel's own number.
+    pub receive_queues: u32,
+    /// 0: the kernel's own number.
+    pub transmit_queues: u32,
 }
 
 /// Makes a pair of virtual Ethernet interfaces.
@@ -92,6 +96,12 @@ pub fn set_mtu(index: u32, mtu_bytes: u32) -> Order {
 #[must_use]
 pub fn set_tx_queue_length(index: u32, packets: u32) -> Order {
     set_link(index).with(LINK_TX_QUEUE_LENGTH, &packets.to_ne_bytes())
+}
+
+/// Sets the longest packet that is left to the interface to cut (`gso_max_size` of ip-link(8)).
+#[must_use]
+pub fn set_gso_max_size(index: u32, bytes: u32) -> Order {
+    set_link(index).with(LINK_GSO_MAX_SIZE, &bytes.to_ne_bytes())
 }
 
 /// Takes an interface up or down.
@@ -155,6 +165,13 @@ fn link_header(index: u32, flags: u32, change: u32) -> [u8; 16] {
 fn push_end(bytes: &mut Vec<u8>, end: End<'_>) {
     push(bytes, LINK_NAME, &terminated(end.name));
     push(bytes, LINK_NAMESPACE, &end.namespace.to_ne_bytes());
+    let queues = [
+        (LINK_RX_QUEUES, end.receive_queues),
+        (LINK_TX_QUEUES, end.transmit_queues),
+    ];
+    for (kind, count) in queues.into_iter().filter(|(_, count)| *count > 0) {
+        push(bytes, kind, &count.to_ne_bytes());
+    }
 }
 
 fn link_info(kind: &str, data: Option<&[u8]>) -> Vec<u8> {
@@ -203,6 +220,9 @@ const LINK_TX_QUEUE_LENGTH: u16 = 13;
 const LINK_MASTER: u16 = 10;
 const LINK_INFO: u16 = 18;
 const LINK_NAMESPACE: u16 = 28;
+const LINK_TX_QUEUES: u16 = 31;
+const LINK_RX_QUEUES: u16 = 32;
+const LINK_GSO_MAX_SIZE: u16 = 41;
 const INFO_KIND: u16 = 1;
 const INFO_DATA: u16 = 2;
 const VETH_INFO_PEER: u16 = 1;
@@ -226,12 +246,14 @@ mod tests {
 
     #[test]
     fn both_ends_of_a_pair_are_named_numbered_and_placed() {
-        let end = |name, index, namespace| End {
+        let end = |name, index, namespace, receive_queues| End {
             name,
             index,
             namespace,
+            receive_queues,
+            transmit_queues: 0,
         };
-        let order = veth(end("near", 100, 7), end("far", 101, 8));
+        let order = veth(end("near", 100, 7, 4), end("far", 101, 8, 0));
         let decoded = |bytes: &[u8]| {
             let body = bytes.get(16..).unwrap();
             let value = |kind| find(body, kind);
@@ -245,6 +267,8 @@ mod tests {
             decoded(&order.payload),
             (Some(100), Some("near".into()), Some(7))
         );
+        let queues = [LINK_RX_QUEUES, LINK_TX_QUEUES].map(|kind| find(&order.payload[16..], kind));
+        assert_eq!(queues.map(|count| count.and_then(word)), [Some(4), None]);
         let info = find(&order.payload[16..], LINK_INFO).unwrap();
         assert_eq!(find(info, INFO_KIND).map(text).as_deref(), Some("veth"));
         let peer = find(info, INFO_DATA).and_then(|data| find(data, VETH_INFO_PEER));

@@ -12,6 +12,9 @@ use clap::Args;
 /// With --changes it changes settings instead, as `linerate tune` on another host wants it. It undoes what is
 /// not kept when standard input ends, when it is asked to end, when it is killed, or when the other host is
 /// silent. It runs no command.
+///
+/// With --frames it is the other end of `linerate nic-check`: it shows the frames between its interface and that of
+/// the other host, and sends frames to it. It needs CAP_NET_RAW, and changes nothing.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate forward eth1 eth2 --device ssh:root@router
@@ -23,6 +26,9 @@ pub(in crate::cli) struct AgentArgs {
     /// Change settings as the other host wants it, and undo them; without it, only read
     #[arg(long)]
     pub(in crate::cli) changes: bool,
+    /// Show and send frames, as `linerate nic-check` on the other host wants it
+    #[arg(long, conflicts_with_all = ["changes", "warden"])]
+    pub(in crate::cli) frames: bool,
     /// Undo the changes of the process at standard input when it ends
     #[arg(long, hide = true, conflicts_with = "changes")]
     pub(in crate::cli) warden: bool,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The exit code.
 
-use linerate_model::output::{Output, Test};
+use linerate_model::output::{NicCheck, NicState, Output, Test};
 
 use crate::exit::Exit;
 use linerate_model::failure::Failure;
@@ -19,11 +19,16 @@ pub(super) fn exit_of(output: &Output, failure: Option<&Failure>) -> Exit {
         .expectations
         .iter()
         .any(|expectation| !expectation.met)
+        || output.checks.iter().any(is_wrong)
     {
         Exit::ExpectationFailed
     } else {
         Exit::Ok
     }
+}
+
+fn is_wrong(check: &NicCheck) -> bool {
+    check.state == NicState::Wrong
 }
 
 /// Every rate of the device is one that the tester can hardly exceed.

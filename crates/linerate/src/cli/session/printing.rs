@@ -92,6 +92,7 @@ fn measured_nothing(output: &Output) -> bool {
         && output.results.is_empty()
         && output.benchmarks.is_empty()
         && output.cells.iter().all(|cell| cell.figures.is_empty())
+        && output.checks.is_empty()
         && output.comparison.iter().all(|one| blocks(one) == 0)
         && output
             .tuning

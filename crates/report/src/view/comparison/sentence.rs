@@ -49,7 +49,11 @@ fn adjusted(one: &Comparison) -> String {
     let more = one
         .p_adjusted
         .filter(|adjusted| one.p.is_some_and(|p| *adjusted > p));
-    let of = if one.cell.is_some() { "cells" } else { "figures" };
+    let of = if one.cell.is_some() {
+        "cells"
+    } else {
+        "figures"
+    };
     more.map_or(String::new(), |p| {
         format!(" ({} as one of several {of})", probability(p))
     })

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a check of an interface found wrong → findings: the proof is the frame that was seen.
+
+use linerate_model::output::{Evidence, Finding, NicCheck, NicExample, NicState, Value};
+use linerate_model::run::Run;
+
+/// A finding for each group of properties that one change would avoid.
+#[must_use]
+pub(crate) fn findings(run: &Run) -> Vec<Finding> {
+    let is_wrong = |check: &&NicCheck| check.state == NicState::Wrong;
+    let wrong = run.checks.iter().filter(is_wrong);
+    // What is merged does not arrive as it was sent, whatever its checksum.
+    let (first, others): (Vec<_>, Vec<_>) = wrong.partition(|check| merges_most(check));
+    let wrong = [first, others].concat();
+    let mut groups: Vec<Vec<&NicCheck>> = Vec::new();
+    for check in &wrong {
+        let same = |group: &&mut Vec<&NicCheck>| {
+            let first = group.first();
+            first.is_some_and(|first| is_alike(first, check) || is_cause(first, check))
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(check),
+            None => groups.push(vec![check]),
+        }
+    }
+    groups
+        .iter()
+        .filter_map(|group| finding(run, group))
+        .collect()
+}
+
+fn is_alike(one: &NicCheck, other: &NicCheck) -> bool {
+    (&one.group, &one.offload) == (&other.group, &other.offload)
+}
+
+fn merges_most(check: &NicCheck) -> bool {
+    check.group == "merging" && 2 * check.wrong > check.tried
+}
+
+/// Whether `first` being wrong explains `other`: what is cut has the wrong checksums that everything sent has; what is
+/// merged, or dropped, is missing elsewhere.
+fn is_cause(first: &NicCheck, other: &NicCheck) -> bool {
+    let what = |check: &NicCheck, end: &str| {
+        let example = check.example.as_ref();
+        example.is_some_and(|example| example.what.ends_with(end))
+    };
+    let example = other.example.as_ref();
+    let is_missing = example
+        .is_some_and(|example| example.seen == "nothing" || example.what.starts_with("growth of"));
+    match (&*first.group, &*other.group) {
+        ("transmit", "segmentation") => what(first, "checksum") && what(other, "checksum"),
+        ("merging", "receive") => merges_most(first) && is_missing,
+        ("receive", "merging") => is_missing || what(other, "a bad checksum"),
+        _ => false,
+    }
+}
+
+fn finding(run: &Run, wrong: &[&NicCheck]) -> Option<Finding> {
+    let first = wrong.first()?;
+    let local = run.hosts.first()?;
+    let interface = local.interfaces.first().map(|link| link.name.clone());
+    let source = source(&first.group);
+    let evidence = wrong.iter().map(|check| Evidence {
+        fact: check.id.clone(),
+        value: Value::Number(check.wrong as f64),
+        unit: format!("of {} wrong", check.tried),
+        source: check.reason.clone().unwrap_or_else(|| check.what.clone()),
+    });
+    Some(Finding {
+        rule: format!("nic-{}", first.group),
+        cause: format!("nic-{}-wrong", first.group),
+        title: title(first),
+        strength: "proven".to_owned(),
+        interface,
+        evidence: evidence.collect(),
+        change: first.change.clone(),
+        verify: run.command.join(" "),
+        why: wrong
+            .iter()
+            .find_map(|check| proof(check))
+            .unwrap_or_default()
+            + &difference(run, first),
+        source: source.to_owned(),
+        ..Finding::default()
+    })
+}
+
+/// What the interface does wrong, with which offload, and where that decides, in which frames.
+fn title(check: &NicCheck) -> String {
+    let what = check.example.as_ref().map_or("", |example| &*example.what);
+    let does = match check.group.as_str() {
+        "transmit" if what.ends_with("checksum") => &*format!("sends a wrong {what}"),
+        "transmit" => "sends wrong packets",
+        "receive" => "judges received packets wrongly",
+        "segmentation" => "cuts packets wrongly",
+        "merging" => "merges packets that must stay apart",
+        "size" => "does not pass packets of its MTU",
+        "counters" => "counts wrongly",
+        "queues" => "does not spread flows over its receive queues",
+        _ => "gives time stamps that run backward",
+    };
+    let with = match check.offload.as_str() {
+        "" => String::new(),
+        offload => format!(" ({offload})"),
+    };
+    let reason = check.reason.as_deref().unwrap_or_default();
+    match reason.ends_with("all others right") {
+        true => format!("{does}{with}: {reason}"),
+        false => format!("{does}{with}"),
+    }
+}
+
+/// What the same check came to with the other value of its offload, if that was tried (`--toggle`).
+fn difference(run: &Run, wrong: &NicCheck) -> String {
+    let is_other = |check: &&NicCheck| check.id == wrong.id && check.offload != wrong.offload;
+    let other = run.checks.iter().find(is_other);
+    other.map_or_else(String::new, |other| {
+        format!("; with {}: {}", other.offload, other.state.words())
+    })
+}
+
+/// What was seen instead of what is right.
+fn proof(check: &NicCheck) -> Option<String> {
+    let NicExample {
+        what,
+        offset,
+        expected,
+        seen,
+        frame,
+    } = check.example.as_ref()?;
+    let at = offset.map_or_else(String::new, |at| format!(" at byte {at} of the frame"));
+    let frame = frame
+        .as_ref()
+        .map_or_else(String::new, |frame| format!("; the frame: {frame}"));
+    Some(format!(
+        "{}: {what}{at}: expected {expected}, seen {seen}{frame}",
+        check.id
+    ))
+}
+
+fn source(group: &str) -> &'static str {
+    match group {
+        "transmit" => "RFC 768, RFC 1071, RFC 9293 section 3.1, RFC 8200 section 8.1",
+        "receive" => "RFC 1122 sections 4.1.3.4 and 4.2.2.7",
+        "segmentation" | "merging" => "Linux Documentation/networking/segmentation-offloads.rst",
+        "size" => "ip-link(8)",
+        "counters" => "Linux Documentation/networking/statistics.rst",
+        "queues" => "Linux Documentation/networking/scaling.rst",
+        _ => "Linux Documentation/networking/timestamping.rst",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_model::output::{Change, Host, Interface};
+
+    fn run(checks: Vec<NicCheck>) -> Run {
+        let interface = Interface {
+            name: "eth0".to_owned(),
+            ..Interface::default()
+        };
+        let host = Host {
+            interfaces: vec![interface],
+            ..Host::default()
+        };
+        Run {
+            hosts: vec![host],
+            checks,
+            ..Run::default()
+        }
+    }
+
+    fn check(id: &str, state: NicState) -> NicCheck {
+        NicCheck {
+            id: id.to_owned(),
+            group: "transmit".to_owned(),
+            offload: "tx-checksumming on".to_owned(),
+            state,
+            tried: 70,
+            wrong: 20,
+            example: Some(NicExample {
+                what: "UDP checksum".to_owned(),
+                offset: Some(40),
+                expected: "ffff".to_owned(),
+                seen: "0000".to_owned(),
+                frame: Some("0200".to_owned()),
+            }),
+            change: Some(Change {
+                commands: vec!["ethtool -K eth0 tx off".to_owned()],
+                ..Change::default()
+            }),
+            ..NicCheck::default()
+        }
+    }
+
+    #[test]
+    fn what_one_change_avoids_is_one_finding_with_its_proof() {
+        let wrong = |id| check(id, NicState::Wrong);
+        let run = run(vec![
+            wrong("tx-udp4-sum"),
+            wrong("tx-udp6-sum"),
+            check("tx-tcp4-sum", NicState::Right),
+            check("tx-tcp6-sum", NicState::NotAWire),
+            NicCheck {
+                group: "segmentation".to_owned(),
+                offload: "tx-udp-segmentation on".to_owned(),
+                ..wrong("tx-udp4-segments")
+            },
+        ]);
+        let found = findings(&run);
+        assert_eq!(found.len(), 1);
+        let found = &found[0];
+        assert_eq!(
+            found.title,
+            "sends a wrong UDP checksum (tx-checksumming on)"
+        );
+        assert_eq!(found.evidence.len(), 3);
+        let proof = "tx-udp4-sum: UDP checksum at byte 40 of the frame: expected ffff, seen 0000; the frame: 0200";
+        assert_eq!(found.why, proof);
+        assert!(found.change.is_some());
+    }
+
+    #[test]
+    fn what_is_right_with_the_offload_off_is_said() {
+        let off = NicCheck {
+            offload: "tx-checksumming off".to_owned(),
+            ..check("tx-udp4-sum", NicState::Right)
+        };
+        let found = findings(&run(vec![check("tx-udp4-sum", NicState::Wrong), off]));
+        assert!(found[0].why.ends_with("; with tx-checksumming off: right"));
+    }
+
+    #[test]
+    fn what_merging_loses_is_no_second_cause() {
+        let lost = |id: &str, group: &str| NicCheck {
+            group: group.to_owned(),
+            example: Some(NicExample {
+                seen: "nothing".to_owned(),
+                ..NicExample::default()
+            }),
+            ..check(id, NicState::Wrong)
+        };
+        let merging = NicCheck {
+            wrong: 70,
+            ..lost("rx-udp4-apart", "merging")
+        };
+        let rules = |checks| {
+            let found = findings(&run(checks)).into_iter();
+            found.map(|one| one.rule).collect::<Vec<_>>()
+        };
+        let receiving = lost("rx-udp4-good", "receive");
+        assert_eq!(rules(vec![receiving.clone(), merging]), ["nic-merging"]);
+        // Few were merged: it drops them.
+        let few = lost("rx-udp4-apart", "merging");
+        assert_eq!(rules(vec![receiving, few]), ["nic-receive"]);
+    }
+
+    #[test]
+    fn an_interface_that_is_right_has_no_finding() {
+        assert_eq!(findings(&run(vec![check("x", NicState::Right)])), []);
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `nic-check` in a lab: a healthy interface is right, each simulated broken one is caught and named, a veth without a wire
+//! is neither.
+
+use std::process::Command;
+use std::thread;
+
+use serde_json::Value;
+
+/// The exit code and the document. Where the machine grants no namespaces nothing is tested.
+fn checked(words: &str) -> Option<(i32, Value)> {
+    let output = Command::new(env!("CARGO_BIN_EXE_linerate"))
+        .args(["nic-check", "--lab", "--json", "-o", "/dev/null/none"])
+        .args(words.split_whitespace())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let document: Result<Value, _> = serde_json::from_slice(&output.stdout);
+    let document = document.unwrap_or_else(|error| panic!("{error}: {said}"));
+    let why = document["error"]["why"].as_str().unwrap_or_default();
+    if ["namespaces", "CONFIG_", "Operation not"]
+        .iter()
+        .any(|words| why.contains(words))
+    {
+        println!("skipped: no lab on this machine: {why}");
+        return None;
+    }
+    Some((output.status.code().unwrap_or(-1), document))
+}
+
+/// The names of the checks in a state.
+fn named(document: &Value, state: &str) -> Vec<String> {
+    let checks = document["checks"].as_array().unwrap();
+    let some = checks.iter().filter(|check| check["state"] == state);
+    some.map(|check| check["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// What a busy machine spoils is done again.
+fn until(words: &str, is_right: impl Fn(i32, &Value) -> bool) {
+    let mut seen = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let Some((code, document)) = checked(words) else {
+            return;
+        };
+        if is_right(code, &document) {
+            return;
+        }
+        let findings = document["findings"].as_array().map(Vec::len);
+        let error = document["error"].clone();
+        seen.push((code, named(&document, "wrong"), findings, error));
+    }
+    panic!("{words}: {seen:#?}");
+}
+
+#[test]
+fn a_healthy_interface_over_the_wire_is_right() {
+    until("", |code, document| {
+        let right = named(document, "right");
+        let judged = [
+            "tx-udp4-sum",
+            "tx-udp4-zero-sum",
+            "tx-tcp4-sum",
+            "rx-udp4-bad",
+            "rx-tcp4-good",
+            "tx-tcp4-segments",
+            "rx-counters",
+        ];
+        code == 0
+            && judged.iter().all(|id| right.iter().any(|one| one == id))
+            && named(document, "wrong").is_empty()
+            && named(document, "not-a-wire").is_empty()
+            && document["findings"].as_array().is_some_and(Vec::is_empty)
+    });
+}
+
+#[test]
+fn a_veth_without_a_wire_is_neither_good_nor_bad() {
+    until("--veth", |code, document| {
+        let unlike = named(document, "not-a-wire");
+        let of_sending = [
+            "tx-udp4-sum",
+            "tx-udp4-zero-sum",
+            "tx-tcp4-sum",
+            "tx-tcp4-segments",
+        ];
+        code == 0
+            && of_sending
+                .iter()
+                .all(|id| unlike.iter().any(|one| one == id))
+            && named(document, "wrong").is_empty()
+    });
+}
+
+/// Fault, checks that are wrong, the only finding, its remedy.
+const FAULTS: [(&str, &[&str], &str, Option<&str>); 8] = [
+    (
+        "nic-short-checksum",
+        &["tx-udp4-sum", "tx-udp4-zero-sum", "tx-tcp4-syn-ack"],
+        "nic-transmit",
+        Some("ethtool -K eth0 tx off"),
+    ),
+    (
+        "nic-udp-zero",
+        &["tx-udp4-zero-sum"],
+        "nic-transmit",
+        Some("ethtool -K eth0 tx off"),
+    ),
+    (
+        "nic-tso-flags",
+        &["tx-tcp4-segments"],
+        "nic-segmentation",
+        Some("ethtool -K eth0 tso off"),
+    ),
+    ("nic-miscounts", &["rx-counters"], "nic-counters", None),
+    ("nic-one-queue", &["rx-queues"], "nic-queues", None),
+    (
+        "nic-merges",
+        &["rx-tcp4-apart", "rx-udp4-apart"],
+        "nic-merging",
+        Some("ethtool -K eth0 gro off"),
+    ),
+    (
+        "nic-passes-wrong",
+        &["rx-udp4-bad", "rx-tcp4-bad"],
+        "nic-receive",
+        Some("ethtool -K eth0 rx off"),
+    ),
+    (
+        "nic-drops-short",
+        &["rx-udp4-good", "rx-tcp4-good"],
+        "nic-receive",
+        Some("ethtool -K eth0 rx off"),
+    ),
+];
+
+#[test]
+fn each_broken_interface_is_caught_and_named() {
+    thread::scope(|scope| {
+        for fault in &FAULTS {
+            scope.spawn(|| caught(fault));
+        }
+    });
+}
+
+fn caught((fault, ids, rule, remedy): &(&str, &[&str], &str, Option<&str>)) {
+    until(&format!("--fault {fault}"), |code, document| {
+        let wrong = named(document, "wrong");
+        let findings = document["findings"].as_array().unwrap();
+        let command = &document["findings"][0]["change"]["commands"][0];
+        code == 1
+            && ids.iter().all(|id| wrong.iter().any(|one| one == id))
+            && findings.len() == 1
+            && findings[0]["rule"] == *rule
+            && command.as_str() == *remedy
+    });
+}
+
+#[test]
+fn the_record_says_the_same_later_and_knows_no_fault() {
+    let folder = std::env::temp_dir().join(format!("linerate-nic-{}", std::process::id()));
+    let words = ["--lab", "--fault", "nic-udp-zero", "--toggle", "--json"];
+    let measured = Command::new(env!("CARGO_BIN_EXE_linerate"))
+        .arg("nic-check")
+        .args(words)
+        .arg("-o")
+        .arg(&folder)
+        .output()
+        .unwrap();
+    let document: Value = serde_json::from_slice(&measured.stdout).unwrap();
+    if document["checks"].as_array().is_none_or(Vec::is_empty) {
+        println!("skipped: no lab on this machine");
+        return;
+    }
+    let again = Command::new(env!("CARGO_BIN_EXE_linerate"))
+        .args(["explain", "--json"])
+        .arg(&folder)
+        .output()
+        .unwrap();
+    let record = std::fs::read_to_string(folder.join("run.json")).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let later: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(later["findings"], document["findings"]);
+    assert!(
+        !record.contains("nic-udp-zero"),
+        "the record names the fault"
+    );
+    let why = document["findings"][0]["why"].as_str().unwrap();
+    assert!(why.contains("expected ffff, seen 0000"), "{why}");
+    assert!(why.ends_with("; with tx-checksumming off: right"), "{why}");
+}
+
+#[test]
+fn bad_input_is_named() {
+    for (words, why) in [
+        ("eth0", "HOST"),
+        ("eth0 example", "invalid"),
+        ("--lab eth0 192.0.2.1", "cannot be used with"),
+        ("--veth eth0 192.0.2.1", "cannot be used with"),
+        ("--veth", "--lab"),
+        ("--lab --fault nic-unknown", "unknown fault"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_linerate"))
+            .arg("nic-check")
+            .args(words.split(' '))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+        assert!(said.contains(why), "{words}: {said}");
+    }
+}
+
+const ATTEMPTS: usize = 3;

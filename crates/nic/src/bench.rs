@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The two ends on their link, with the sockets that every check needs.
+
+mod meeting;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use linerate_linux::signal::Interrupt;
+use linerate_model::output::{Host, NicCheck};
+
+use crate::check;
+use crate::craft::Path;
+use crate::far::{End, Far};
+use crate::hex;
+use crate::message::{Answer, Ask, Met, Seen};
+use crate::station::{Station, end, features};
+use crate::tally::Property;
+
+/// Two ends that can be asked, and what they call each other.
+#[derive(Debug)]
+pub struct Bench {
+    pub(crate) near: Station,
+    pub(crate) far: Far,
+    pub(crate) here: Met,
+    pub(crate) there: Met,
+    pub(crate) families: Vec<Family>,
+    interrupt: Interrupt,
+}
+
+/// The addresses of one family, and the ports that wait there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Family {
+    /// 4 or 6.
+    pub number: u8,
+    pub near: IpAddr,
+    pub far: IpAddr,
+    /// Of sockets that take datagrams.
+    pub near_udp: u16,
+    pub far_udp: u16,
+    /// Of the services.
+    pub near_tcp: u16,
+    pub far_tcp: u16,
+}
+
+impl Bench {
+    /// What has been seen so far is of no interest.
+    pub(crate) fn forget(&mut self) -> io::Result<()> {
+        for end in [&mut self.near as &mut dyn End, &mut self.far] {
+            while !end.ask(&Ask::Frames { wait_ms: 0 })?.frames.is_empty() {}
+            while !end.ask(&Ask::Payloads { wait_ms: 0 })?.payloads.is_empty() {}
+        }
+        Ok(())
+    }
+
+    /// The hosts as results name them.
+    #[must_use]
+    pub fn hosts(&self) -> Vec<Host> {
+        vec![self.here.host.clone(), self.there.host.clone()]
+    }
+
+    /// Every check in turn, each given to `take` as soon as it is known.
+    ///
+    /// # Errors
+    /// The other end is no longer reached, or the user interrupted.
+    pub fn run(&mut self, take: &mut dyn FnMut(NicCheck)) -> io::Result<()> {
+        for family in self.families.clone() {
+            for (check, _) in check::OF_FAMILY {
+                self.heed()?;
+                check(self, &family)?.into_iter().for_each(&mut *take);
+            }
+        }
+        for check in check::OF_INTERFACE {
+            self.heed()?;
+            check(self)?.into_iter().for_each(&mut *take);
+        }
+        Ok(())
+    }
+
+    /// The offloads that the driver has and that checks depend on, with their values.
+    #[must_use]
+    pub fn offloads(&self) -> Vec<(&'static str, String)> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in check::OF_FAMILY.iter().flat_map(|(_, offloads)| *offloads) {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+        let value = |name: &'static str| Some((name, self.here.features.get(name)?.clone()));
+        names.into_iter().filter_map(value).collect()
+    }
+
+    /// The checks that depend on this offload, which has just been switched.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_of(&mut self, offload: &str, take: &mut dyn FnMut(NicCheck)) -> io::Result<()> {
+        self.here.features = features(&self.here.interface);
+        for family in self.families.clone() {
+            let of = check::OF_FAMILY.into_iter();
+            for (check, _) in of.filter(|(_, offloads)| offloads.contains(&offload)) {
+                self.heed()?;
+                check(self, &family)?.into_iter().for_each(&mut *take);
+            }
+        }
+        Ok(())
+    }
+
+    fn heed(&mut self) -> io::Result<()> {
+        match self.interrupt.requested() {
+            Some(_) => Err(io::ErrorKind::Interrupted.into()),
+            None => self.forget(),
+        }
+    }
+
+    /// A property of the interface, and the feature that does it.
+    pub(crate) fn property(
+        &self,
+        id: String,
+        group: &'static str,
+        what: String,
+        offload: &'static str,
+    ) -> Property {
+        let value = self.here.features.get(offload);
+        Property {
+            id,
+            group,
+            what,
+            offload: value.map(|value| (offload, value.clone())),
+            interface: self.here.interface.clone(),
+        }
+    }
+
+    /// A socket of this host connected to the one that takes datagrams at the other end.
+    pub(crate) fn socket(&self, family: &Family) -> io::Result<UdpSocket> {
+        let socket = UdpSocket::bind(self.near_end(family, 0))?;
+        socket.connect(end(family.far, family.far_udp, self.here.index))?;
+        Ok(socket)
+    }
+
+    pub(crate) fn near_end(&self, family: &Family, port: u16) -> SocketAddr {
+        end(family.near, port, self.here.index)
+    }
+
+    pub(crate) fn far_tcp(&self, family: &Family) -> SocketAddr {
+        end(family.far, family.far_tcp, self.here.index)
+    }
+
+    /// Frames from the far end to the near one.
+    pub(crate) fn inward(&self, family: &Family, source_port: u16, destination_port: u16) -> Path {
+        Path {
+            source_mac: link_address(&self.there),
+            destination_mac: link_address(&self.here),
+            source: family.far,
+            destination: family.near,
+            source_port,
+            destination_port,
+        }
+    }
+
+    /// Has the far end send frames, in messages of limited length; a pause lets those before pass.
+    pub(crate) fn send_inward(&mut self, frames: &[Vec<u8>]) -> io::Result<()> {
+        let mut at = 0;
+        while let Some(rest) = frames.get(at..).filter(|rest| !rest.is_empty()) {
+            let mut room_bytes = SEND_BYTES;
+            let fits = |frame: &&Vec<u8>| {
+                let had = room_bytes;
+                room_bytes = room_bytes.saturating_sub(frame.len() + 2);
+                had > frame.len()
+            };
+            let count = rest.iter().take(SEND_MOST).take_while(fits).count().max(1);
+            let texts = rest.iter().take(count).map(|frame| hex::of(frame));
+            self.far.ask(&Ask::Send {
+                frames: texts.collect(),
+            })?;
+            at += count;
+        }
+        Ok(())
+    }
+
+    /// Gives the frames that an end sees to `take` until it has enough, or nothing comes.
+    pub(crate) fn frames(
+        end: &mut dyn End,
+        mut take: impl FnMut(&Seen, &[u8]) -> bool,
+    ) -> io::Result<()> {
+        let until = Instant::now() + LONGEST;
+        loop {
+            let Answer { frames, .. } = end.ask(&Ask::Frames {
+                wait_ms: SILENCE_MS,
+            })?;
+            if frames.is_empty() || Instant::now() > until {
+                return Ok(());
+            }
+            let mut enough = false;
+            for seen in &frames {
+                let bytes = hex::bytes(&seen.bytes).unwrap_or_default();
+                enough = take(seen, &bytes);
+            }
+            if enough {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The same with the datagrams that the near end's sockets deliver.
+    pub(crate) fn payloads(&mut self, mut take: impl FnMut(Vec<u8>) -> bool) -> io::Result<()> {
+        let until = Instant::now() + LONGEST;
+        loop {
+            let wait_ms = SILENCE_MS;
+            let Answer { payloads, .. } = self.near.ask(&Ask::Payloads { wait_ms })?;
+            if payloads.is_empty() || Instant::now() > until {
+                return Ok(());
+            }
+            let mut enough = false;
+            for payload in payloads {
+                enough = take(hex::bytes(&payload).unwrap_or_default());
+            }
+            if enough {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The largest payload of a datagram in one frame.
+    pub(crate) fn largest_payload(&self, family: &Family) -> usize {
+        let headers = if family.number == 4 { 28 } else { 48 };
+        (self.here.mtu_bytes.min(self.there.mtu_bytes) as usize).saturating_sub(headers)
+    }
+
+    /// Why a frame at the far end is none of a wire; nothing for one that is.
+    pub(crate) fn unlike_a_wire(&self, seen: &Seen) -> Option<&'static str> {
+        let is_long = seen.is_merged || seen.length > self.there.mtu_bytes + 18;
+        if is_long && !self.there.is_veth && self.far_merges() {
+            return Some(FAR_MERGES);
+        }
+        let uncut = is_long.then_some(UNCUT);
+        uncut.or(seen.is_unfinished.then_some(UNFINISHED))
+    }
+
+    fn far_merges(&self) -> bool {
+        ["generic-receive-offload", "large-receive-offload"]
+            .iter()
+            .filter_map(|name| self.there.features.get(*name))
+            .any(|value| value.starts_with("on"))
+    }
+}
+
+fn link_address(met: &Met) -> [u8; 6] {
+    let bytes = hex::bytes(&met.link_address).unwrap_or_default();
+    bytes.first_chunk().copied().unwrap_or_default()
+}
+
+/// Why a frame is none of a wire.
+const UNCUT: &str = "a frame that is still to be cut came through: no interface sent it to a wire";
+pub(crate) const UNFINISHED: &str =
+    "a frame came whose checksum was never computed: no interface sent it to a wire";
+/// That frame may have been on a wire, and is not as it was there.
+pub(crate) const FAR_MERGES: &str =
+    "HOST merges frames before they can be seen: ethtool -K IFACE gro off lro off there";
+/// Frames of one message: the lab's wire has room for more.
+const SEND_MOST: usize = 128;
+/// Bytes of one message, half of what a line of text holds.
+const SEND_BYTES: usize = 28 * 1024;
+const SILENCE_MS: u64 = 1_000;
+/// Whatever else comes.
+const LONGEST: Duration = Duration::from_secs(10);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! SYNs with data of each size that the other end sends with good and bad checksums: this host answers the good ones only.
+//! Its answers are short frames without time stamps, whose checksums are judged as well.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use linerate_model::output::{NicCheck, NicExample};
+
+use super::transmit_udp::TX_SUMS;
+use super::{RECEIVE, TRANSMIT};
+use crate::bench::{Bench, Family};
+use crate::craft::{self, Marks, SYN, Tcp};
+use crate::far::End;
+use crate::message::Ask;
+use crate::packet::{Packet, TCP, shown};
+use crate::tally::{self, Tally};
+use crate::vectors;
+
+/// A SYN of every size, good and bad.
+pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck>> {
+    let n = family.number;
+    let mut answers = Tally::default();
+    let sizes = vectors::sizes(SYN_DATA_MOST);
+    let good = opened(bench, family, &sizes, FIRST_PORT, false, &mut answers)?;
+    let before = counted(bench)?;
+    let bad = opened(bench, family, &sizes, FIRST_PORT + 1000, true, &mut answers)?;
+    let grown = counted(bench)?.saturating_sub(before);
+    let (mut accepted, mut refused) = (Tally::default(), Tally::default());
+    for (frame, is_answered) in good.values() {
+        let fault = (!is_answered)
+            .then(|| fault("SYN with a good TCP checksum", "answered", "dropped", frame));
+        accepted.case(frame.len(), fault);
+    }
+    for (frame, is_answered) in bad.values() {
+        let fault =
+            is_answered.then(|| fault("SYN with a bad TCP checksum", "dropped", "answered", frame));
+        refused.case(frame.len(), fault);
+    }
+    let dropped = bad.values().filter(|(_, is_answered)| !is_answered).count() as u64;
+    let property = |of: &str, what: &str| {
+        let id = format!("rx-tcp{n}-{of}");
+        bench.property(
+            id,
+            RECEIVE,
+            format!("TCP over IPv{n}: {what}"),
+            "rx-checksumming",
+        )
+    };
+    let id = format!("tx-tcp{n}-syn-ack");
+    let what = format!("TCP checksums over IPv{n} of short answers without time stamps");
+    Ok(vec![
+        accepted.check(property("good", "good checksums are accepted")),
+        refused.check(property("bad", "bad checksums are refused")),
+        tally::counted(
+            property("bad-counted", "those refused are counted"),
+            "TcpInCsumErrors",
+            dropped,
+            grown,
+        ),
+        answers.check(bench.property(id, TRANSMIT, what, TX_SUMS)),
+    ])
+}
+
+/// Port → the frame that was sent from it, and whether it was answered.
+type Opened = BTreeMap<u16, (Vec<u8>, bool)>;
+
+fn opened(
+    bench: &mut Bench,
+    family: &Family,
+    sizes: &[usize],
+    first_port: u16,
+    is_bad: bool,
+    answers: &mut Tally,
+) -> io::Result<Opened> {
+    let mut all = Opened::new();
+    for (port, size) in (first_port..).zip(sizes) {
+        let path = bench.inward(family, port, family.near_tcp);
+        let head = Tcp {
+            sequence: 1000,
+            acknowledged: 0,
+            flags: SYN,
+            options: &[],
+        };
+        let mut frame = craft::tcp(&path, Marks::default(), head, &vectors::payload(*size, 15));
+        if let Some(byte) = sum_of(&frame)
+            .filter(|_| is_bad)
+            .and_then(|at| frame.get_mut(at))
+        {
+            *byte ^= 0x55;
+        }
+        all.insert(port, (frame, false));
+    }
+    // Half-open connections are few at a time; the other end's kernel, which knows nothing of them, ends each.
+    let ports: Vec<u16> = all.keys().copied().collect();
+    for some in ports.chunks(BATCH) {
+        batch(bench, &mut all, some, is_bad, answers)?;
+    }
+    Ok(all)
+}
+
+fn batch(
+    bench: &mut Bench,
+    all: &mut Opened,
+    ports: &[u16],
+    is_bad: bool,
+    answers: &mut Tally,
+) -> io::Result<()> {
+    for _ in 0..if is_bad { 1 } else { ROUNDS } {
+        let open = ports
+            .iter()
+            .filter_map(|port| all.get(port))
+            .filter(|(_, is_answered)| !is_answered);
+        let open: Vec<Vec<u8>> = open.map(|(frame, _)| frame.clone()).collect();
+        if open.is_empty() {
+            break;
+        }
+        bench.send_inward(&open)?;
+        let mut seen_frames = Vec::new();
+        let mut left = open.len();
+        Bench::frames(&mut bench.far, |seen, bytes| {
+            if !seen.is_outgoing && to_port(bytes).is_some_and(|port| ports.contains(&port)) {
+                seen_frames.push((seen.clone(), bytes.to_vec()));
+                left = left.saturating_sub(1);
+            }
+            left == 0
+        })?;
+        for (seen, bytes) in &seen_frames {
+            bench
+                .unlike_a_wire(seen)
+                .into_iter()
+                .for_each(|why| answers.not_a_wire(why));
+            if let Some(packet) = Packet::parse(bytes) {
+                answers.case(packet.end, packet.fault());
+                if let Some((_, is_answered)) = to_port(bytes).and_then(|port| all.get_mut(&port)) {
+                    *is_answered = true;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where a SYN's answer goes.
+fn to_port(frame: &[u8]) -> Option<u16> {
+    let packet = Packet::parse(frame).filter(|packet| packet.protocol == TCP)?;
+    packet.ports().map(|(_, to)| to)
+}
+
+fn sum_of(frame: &[u8]) -> Option<usize> {
+    Packet::parse(frame).map(|packet| packet.upper_at + crate::packet::TCP_SUM_AT)
+}
+
+fn counted(bench: &mut Bench) -> io::Result<u64> {
+    let counters = bench.near.ask(&Ask::Counters { driver: false })?.counters;
+    Ok(counters.get("TcpInCsumErrors").copied().unwrap_or(0))
+}
+
+fn fault(what: &str, expected: &str, seen: &str, frame: &[u8]) -> NicExample {
+    NicExample {
+        what: what.to_owned(),
+        offset: None,
+        expected: expected.to_owned(),
+        seen: seen.to_owned(),
+        frame: Some(shown(frame)),
+    }
+}
+
+/// Of ports that no connection uses.
+const FIRST_PORT: u16 = 20_000;
+const BATCH: usize = 32;
+const ROUNDS: usize = 4;
+/// A kernel answers a SYN with data as one without.
+const SYN_DATA_MOST: usize = 1_200;

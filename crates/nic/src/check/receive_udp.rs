@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Datagrams that the other end sends with good and bad checksums, and what the sockets of this host deliver of them.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use linerate_model::output::{NicCheck, NicExample};
+use linerate_wire::checksum::Checksum;
+use linerate_wire::udp;
+
+use super::RECEIVE;
+use super::transmit_udp::missing;
+use crate::bench::{Bench, Family};
+use crate::craft::{self, Marks, Path};
+use crate::far::End;
+use crate::message::Ask;
+use crate::packet::{Packet, UDP, UDP_SUM_AT, shown};
+use crate::tally::{self, Property, Tally};
+use crate::vectors;
+
+/// Good ones are delivered, bad ones are not, and are counted.
+pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck>> {
+    let path = bench.inward(family, FROM_PORT, family.near_udp);
+    let sizes = vectors::sizes(bench.largest_payload(family));
+    let good = good(bench, family, &path, &sizes)?;
+    let [bad, counted] = bad(bench, family, &path, &sizes)?;
+    Ok(vec![good, bad, counted])
+}
+
+fn property(bench: &Bench, family: &Family, of: &str, what: &str) -> Property {
+    let n = family.number;
+    let id = format!("rx-udp{n}-{of}");
+    bench.property(id, RECEIVE, format!("UDP over IPv{n}: {what}"), RX_SUMS)
+}
+
+fn good(bench: &mut Bench, family: &Family, path: &Path, sizes: &[usize]) -> io::Result<NicCheck> {
+    let mut open: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+    for size in sizes {
+        let payload = vectors::payload(*size, 5);
+        open.insert(
+            payload.clone(),
+            craft::udp(path, Marks::default(), &payload),
+        );
+    }
+    // RFC 768: a checksum of zero says that there is none.
+    if family.number == 4 {
+        let payload = vectors::payload(33, 6);
+        let mut frame = craft::udp(path, Marks::default(), &payload);
+        set_sum(&mut frame, |_| 0);
+        open.insert(payload, frame);
+    }
+    let mut tally = Tally::default();
+    for _ in 0..ROUNDS {
+        let frames: Vec<Vec<u8>> = open.values().cloned().collect();
+        bench.send_inward(&frames)?;
+        bench.payloads(|payload| {
+            if let Some(frame) = open.remove(&payload) {
+                tally.case(carried(&frame), None);
+            }
+            open.is_empty()
+        })?;
+        if open.is_empty() {
+            break;
+        }
+    }
+    for (payload, frame) in open {
+        let never = missing("at the socket", payload.len());
+        let frame_text = Some(shown(&frame));
+        tally.case(
+            carried(&frame),
+            Some(NicExample {
+                frame: frame_text,
+                ..never
+            }),
+        );
+    }
+    Ok(tally.check(property(
+        bench,
+        family,
+        "good",
+        "good checksums are accepted, padding is not counted",
+    )))
+}
+
+/// Length of a frame without its padding.
+fn carried(frame: &[u8]) -> usize {
+    Packet::parse(frame).map_or(frame.len(), |packet| packet.end)
+}
+
+fn bad(
+    bench: &mut Bench,
+    family: &Family,
+    path: &Path,
+    sizes: &[usize],
+) -> io::Result<[NicCheck; 2]> {
+    let frames = spoiled(path, sizes);
+    let name = match family.number {
+        4 => "UdpInCsumErrors",
+        _ => "Udp6InCsumErrors",
+    };
+    let before = counted(bench, name)?;
+    let all: Vec<Vec<u8>> = frames.values().cloned().collect();
+    bench.send_inward(&all)?;
+    let passed = passed(bench, path)?;
+    let grown = counted(bench, name)?.saturating_sub(before);
+    let mut tally = Tally::default();
+    let mut refused = 0;
+    for (payload, frame) in &frames {
+        let is_passed = passed.contains(payload);
+        refused += u64::from(!is_passed);
+        tally.case(carried(frame), is_passed.then(|| delivered(frame)));
+    }
+    let account = property(bench, family, "bad-counted", "those refused are counted");
+    Ok([
+        tally.check(property(bench, family, "bad", "bad checksums are refused")),
+        tally::counted(account, name, refused, grown),
+    ])
+}
+
+/// What arrives of each frame → the frame.
+fn spoiled(path: &Path, sizes: &[usize]) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let mut frames = BTreeMap::new();
+    for size in sizes {
+        for (seed, spoil) in SPOILS {
+            let payload = vectors::payload(*size, seed);
+            let mut frame = craft::udp(path, Marks::default(), &payload);
+            spoil(&mut frame);
+            let arrives = Packet::parse(&frame).filter(is_bad);
+            if let Some(payload) = arrives.map(|packet| packet.payload().to_vec()) {
+                frames.insert(payload, frame);
+            }
+        }
+    }
+    frames
+}
+
+/// Not only unusual: over IPv4 a datagram may have no checksum.
+fn is_bad(packet: &Packet<'_>) -> bool {
+    let datagram = udp::Datagram::parse(packet.upper());
+    let intact = datagram.and_then(|one| one.is_intact(packet.source, packet.destination));
+    intact == Some(false)
+}
+
+fn delivered(frame: &[u8]) -> NicExample {
+    NicExample {
+        what: "datagram with a bad UDP checksum".to_owned(),
+        expected: "dropped".to_owned(),
+        seen: "delivered".to_owned(),
+        frame: Some(shown(frame)),
+        ..NicExample::default()
+    }
+}
+
+fn counted(bench: &mut Bench, name: &str) -> io::Result<u64> {
+    let counters = bench.near.ask(&Ask::Counters { driver: false })?.counters;
+    Ok(counters.get(name).copied().unwrap_or(0))
+}
+
+/// What the socket delivers until a good datagram that was sent last.
+fn passed(bench: &mut Bench, path: &Path) -> io::Result<Vec<Vec<u8>>> {
+    let last = b"the last one".to_vec();
+    let frame = craft::udp(path, Marks::default(), &last);
+    let mut passed = Vec::new();
+    for _ in 0..ROUNDS {
+        bench.send_inward(std::slice::from_ref(&frame))?;
+        let mut ended = false;
+        bench.payloads(|payload| {
+            match payload == last {
+                true => ended = true,
+                false => passed.push(payload),
+            }
+            ended
+        })?;
+        if ended {
+            break;
+        }
+    }
+    Ok(passed)
+}
+
+type Spoil = fn(&mut [u8]);
+
+/// Of each a payload of its own.
+const SPOILS: [(u64, Spoil); 4] = [
+    (11, |frame| set_sum(frame, |sum| sum ^ 0x5555)),
+    (12, flip_last),
+    (13, count_padding),
+    // Over IPv6 there is always a checksum (RFC 8200, section 8.1).
+    (14, |frame| set_sum(frame, |_| 0)),
+];
+
+fn set_sum(frame: &mut [u8], change: impl Fn(u16) -> u16) {
+    let Some(at) = Packet::parse(frame).map(|packet| packet.upper_at + UDP_SUM_AT) else {
+        return;
+    };
+    if let Some([high, low]) = frame.get_mut(at..at + 2) {
+        let sum = change(u16::from_be_bytes([*high, *low]));
+        [*high, *low] = sum.to_be_bytes();
+    }
+}
+
+fn flip_last(frame: &mut [u8]) {
+    let last = Packet::parse(frame).filter(|packet| !packet.payload().is_empty());
+    let last = last.map(|packet| packet.end - 1);
+    if let Some(byte) = last.and_then(|at| frame.get_mut(at)) {
+        *byte ^= 1;
+    }
+}
+
+/// The checksum of who takes the padding for payload.
+fn count_padding(frame: &mut [u8]) {
+    let Some(packet) = Packet::parse(frame) else {
+        return;
+    };
+    let length = packet.upper().len() as u32;
+    let begun = Checksum::pseudo_header(packet.source, packet.destination, UDP, length);
+    let Some(padded) = frame.get(packet.upper_at..) else {
+        return;
+    };
+    let (head, rest) = padded.split_at(UDP_SUM_AT);
+    let sum = begun.unwrap_or_default().with(head).with(&[0, 0]);
+    let sum = sum.with(rest.get(2..).unwrap_or_default()).finish();
+    set_sum(frame, |_| sum);
+}
+
+/// Frames with a tag: it arrives with its number, and nothing else changes.
+pub(super) fn tagged(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
+    let id = "rx-vlan-tag".to_owned();
+    let what = "802.1Q tags arrive with their numbers, and the rest as sent".to_owned();
+    let property = bench.property(id, RECEIVE, what, "rx-vlan-offload");
+    let Some(family) = bench.families.first().copied() else {
+        return Ok(Vec::new());
+    };
+    let path = bench.inward(&family, FROM_PORT, family.near_udp);
+    let room = bench.largest_payload(&family);
+    let mut open: Vec<Vec<u8>> = Vec::new();
+    for size in vectors::sizes(room)
+        .into_iter()
+        .filter(|size| size + 4 <= room)
+    {
+        let vlan = Some(1 + (size % 4094) as u16);
+        let marks = Marks {
+            vlan,
+            ..Marks::default()
+        };
+        open.push(craft::udp(&path, marks, &vectors::payload(size, 9)));
+    }
+    let mut tally = Tally::default();
+    for _ in 0..ROUNDS {
+        bench.send_inward(&open)?;
+        Bench::frames(&mut bench.near, |seen, bytes| {
+            if let (Some(at), false) = (open.iter().position(|one| one == bytes), seen.is_outgoing)
+            {
+                tally.case(open.swap_remove(at).len(), None);
+            }
+            open.is_empty()
+        })?;
+        if open.is_empty() {
+            break;
+        }
+    }
+    if tally.tried() > 0 {
+        for frame in open {
+            let fault = missing("at the interface", frame.len());
+            tally.case(
+                frame.len(),
+                Some(NicExample {
+                    frame: Some(shown(&frame)),
+                    ..fault
+                }),
+            );
+        }
+    }
+    Ok(vec![tally.check(property), inserted(bench)])
+}
+
+/// Without a VLAN interface the kernel asks for no tag.
+fn inserted(bench: &Bench) -> NicCheck {
+    let id = "tx-vlan-tag".to_owned();
+    let what = "802.1Q tags are inserted".to_owned();
+    let name = &bench.here.interface;
+    let property = bench.property(id, super::TRANSMIT, what, "tx-vlan-offload");
+    property.impossible(format!(
+        "{name} is no VLAN interface, and this makes none: ip link add link {name} name {name}.5 type vlan id 5, at both ends, and check {name}.5"
+    ))
+}
+
+/// Nobody else's.
+const FROM_PORT: u16 = 40_009;
+const ROUNDS: usize = 4;
+const RX_SUMS: &str = "rx-checksumming";

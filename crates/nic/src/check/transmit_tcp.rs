@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The checksums of the TCP segments that this host sends: of the handshake, data of every size, and acknowledgements.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use linerate_linux::tcp;
+use linerate_model::output::NicCheck;
+
+use super::TRANSMIT;
+use super::transmit_udp::{TX_SUMS, is_from};
+use crate::bench::{Bench, Family};
+use crate::packet::{Packet, TCP};
+use crate::services::ECHO;
+use crate::tally::Tally;
+use crate::vectors;
+
+/// Each size is sent alone and comes back; then every frame of the connection is judged.
+pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck>> {
+    let mut tally = Tally::default();
+    let port = port_of(bench.near_end(family, 0))?;
+    // A connection that wrong checksums keep from opening has frames as well.
+    let _kept_up = exchanged(bench, family, port);
+    let mut frames = 0;
+    let far = &mut bench.far;
+    let mut all = Vec::new();
+    Bench::frames(far, |seen, bytes| {
+        if is_from(bytes, TCP, port) && !seen.is_outgoing {
+            frames += 1;
+            all.push((seen.clone(), bytes.to_vec()));
+        }
+        false
+    })?;
+    for (seen, bytes) in &all {
+        bench
+            .unlike_a_wire(seen)
+            .into_iter()
+            .for_each(|why| tally.not_a_wire(why));
+        if let Some(packet) = Packet::parse(bytes) {
+            tally.case(packet.end, packet.fault());
+        }
+    }
+    let what = format!(
+        "TCP checksums over IPv{}, segments of every size, SYN, ACK and FIN",
+        family.number
+    );
+    let id = format!("tx-tcp{}-sum", family.number);
+    Ok(vec![
+        tally.check(bench.property(id, TRANSMIT, what, TX_SUMS)),
+    ])
+}
+
+/// One that is free.
+fn port_of(local: std::net::SocketAddr) -> io::Result<u16> {
+    Ok(std::net::TcpListener::bind(local)?.local_addr()?.port())
+}
+
+fn exchanged(bench: &Bench, family: &Family, port: u16) -> io::Result<()> {
+    let mut stream = connected(bench, family, port)?;
+    let mut back = vec![0; 65_536];
+    echoed(&mut stream, &[ECHO], &mut back)?;
+    let largest = bench
+        .largest_payload(family)
+        .saturating_sub(TCP_OPTIONS_BYTES);
+    for size in vectors::sizes(largest).into_iter().filter(|size| *size > 0) {
+        echoed(&mut stream, &vectors::payload(size, 3), &mut back)?;
+    }
+    Ok(())
+}
+
+/// A connection from this port to the services of the other end.
+pub(super) fn connected(bench: &Bench, family: &Family, port: u16) -> io::Result<TcpStream> {
+    let options = tcp::Options {
+        local: Some(bench.near_end(family, port)),
+        nodelay: true,
+        ..tcp::Options::default()
+    };
+    let connected = tcp::connect(bench.far_tcp(family), &options, WITHIN, || false)?;
+    let stream = connected.stream;
+    stream.set_read_timeout(Some(WITHIN))?;
+    stream.set_write_timeout(Some(WITHIN))?;
+    Ok(stream)
+}
+
+fn echoed(stream: &mut TcpStream, bytes: &[u8], back: &mut [u8]) -> io::Result<()> {
+    stream.write_all(bytes)?;
+    match back.get_mut(..bytes.len()) {
+        Some(back) => stream.read_exact(back),
+        None => Ok(()),
+    }
+}
+
+/// TCP's header is 12 bytes longer than UDP's, and time stamps take as many.
+const TCP_OPTIONS_BYTES: usize = 24;
+/// A segment that was lost is sent again after a fifth of a second.
+const WITHIN: Duration = Duration::from_secs(4);
