@@ -48,6 +48,49 @@ impl Cpu {
     }
 }
 
+/// CPU time of the threads that carried a test's streams.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StreamCpu {
+    /// Of the sender.
+    pub tx: Option<ThreadTime>,
+    /// Of the receiver.
+    pub rx: Option<ThreadTime>,
+}
+
+/// CPU time of threads: the sum is exact (`CLOCK_THREAD_CPUTIME_ID`), the parts are those of getrusage(2).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThreadTime {
+    /// In user mode.
+    pub user_ns: u64,
+    /// In the kernel; softirqs that ran meanwhile are in it, unless the kernel accounts for them separately
+    /// (`CONFIG_IRQ_TIME_ACCOUNTING`).
+    pub system_ns: u64,
+    /// Hardware events; `null` where the kernel counts none.
+    pub events: Option<ThreadEvents>,
+}
+
+impl ThreadTime {
+    /// All of it.
+    #[must_use]
+    pub const fn ns(&self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns)
+    }
+}
+
+/// Events that the processor counted while threads ran (perf_event_open(2)).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThreadEvents {
+    /// `PERF_COUNT_HW_CPU_CYCLES`.
+    pub cycles: u64,
+    /// `PERF_COUNT_HW_INSTRUCTIONS`.
+    pub instructions: u64,
+    /// `PERF_COUNT_HW_CACHE_MISSES`.
+    pub cache_misses: u64,
+}
+
 /// A kernel counter that increased.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
