@@ -14,6 +14,7 @@ use linerate_linux::tcp::{self, TcpInfo};
 use linerate_method::clock_offset::Drift;
 use linerate_method::histogram::Histogram;
 use linerate_model::order;
+use linerate_model::output::ThreadTime;
 use std::io;
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -416,6 +417,11 @@ impl Stream {
             id: self.id,
             port: self.port,
             unpinned: self.progress.unpinned.load(Ordering::Relaxed),
+            cpu: Some(ThreadTime {
+                user_ns: self.progress.user_ns.read(),
+                system_ns: self.progress.system_ns.read(),
+                events: None,
+            }),
             ..StreamAccount::default()
         };
         match std::mem::replace(&mut self.job, Job::Over) {
@@ -479,7 +485,12 @@ fn spawn<T: Send + 'static>(
             if cpu.is_some_and(|cpu| !runs_on(cpu)) {
                 progress.unpinned.store(true, Ordering::Relaxed);
             }
-            work(&progress)
+            let before = cpu::thread_usage();
+            let done = work(&progress);
+            let used = cpu::thread_usage().since(&before);
+            progress.user_ns.set(used.user_ns);
+            progress.system_ns.set(used.system_ns);
+            done
         })
 }
 

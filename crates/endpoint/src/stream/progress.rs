@@ -17,6 +17,10 @@ pub(crate) struct Progress {
     pub(crate) lost: Gauge,
     /// Receiver: the sender's final count; 0 while unknown.
     pub(crate) expected: Gauge,
+    /// At the end: CPU time of its thread in user mode, and in the kernel; nanoseconds.
+    pub(crate) user_ns: Gauge,
+    /// Likewise.
+    pub(crate) system_ns: Gauge,
     /// It may not use the CPU that it was to run on.
     pub(crate) unpinned: AtomicBool,
 }

@@ -77,6 +77,22 @@ impl ThreadTime {
     pub const fn ns(&self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)
     }
+
+    /// The sum; its events are known if both are.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let sum = |one: u64, other: u64| one.saturating_add(other);
+        let both = self.events.zip(other.events);
+        Self {
+            user_ns: sum(self.user_ns, other.user_ns),
+            system_ns: sum(self.system_ns, other.system_ns),
+            events: both.map(|(one, other)| ThreadEvents {
+                cycles: sum(one.cycles, other.cycles),
+                instructions: sum(one.instructions, other.instructions),
+                cache_misses: sum(one.cache_misses, other.cache_misses),
+            }),
+        }
+    }
 }
 
 /// Events that the processor counted while threads ran (perf_event_open(2)).
