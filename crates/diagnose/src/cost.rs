@@ -180,6 +180,7 @@ fn cost(rows: &[&Spent<'_>]) -> Option<Cost> {
         cycles_per_packet: each(&event(|time| Some(time.events?.cycles))),
         instructions_per_packet: each(&event(|time| Some(time.events?.instructions))),
         cache_misses_per_packet: each(&event(|time| Some(time.events?.cache_misses))),
+        events_missing: rows.iter().find_map(|row| row.stream?.events_missing),
         shared_host: first.shared_host,
         processors: processors(rows, packets),
     })

@@ -84,6 +84,8 @@ pub struct TestPlan {
     pub state: Option<KnownState>,
     /// Probe the latency during the load.
     pub probe: bool,
+    /// The threads of the streams count hardware events.
+    pub events: bool,
     /// A trial of a search: a sender that falls short is a result, not a fault.
     pub trial: bool,
     /// Free text for the results.
@@ -200,6 +202,7 @@ impl TestPlan {
             settings: false,
             state: None,
             probe: true,
+            events: false,
             trial: false,
             title: None,
             server_output: false,

@@ -123,7 +123,7 @@ fn process_time(results: &Results, config: &StreamConfig, duration_ns: u64) -> O
     known.then(|| ThreadTime {
         user_ns: time(results.cpu_user_percent),
         system_ns: time(results.cpu_system_percent),
-        events: None,
+        ..ThreadTime::default()
     })
 }
 

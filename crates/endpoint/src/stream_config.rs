@@ -67,8 +67,8 @@ pub(crate) struct StreamConfig {
     pub(crate) nodelay: bool,
     /// Congestion control.
     pub(crate) congestion: Option<String>,
-    /// Pinned processor of this end.
-    pub(crate) cpu: Option<usize>,
+    /// How the threads of this end run.
+    pub(crate) worker: Worker,
     /// Interface to bind to.
     pub(crate) bind_device: Option<String>,
     /// `SO_MAX_PACING_RATE` (`--fq-rate`).
@@ -109,7 +109,10 @@ impl StreamConfig {
             mss_bytes: plan.mss,
             nodelay: plan.nodelay,
             congestion: plan.congestion.clone(),
-            cpu: plan.affinity.map(|(cpu, _)| cpu as usize),
+            worker: Worker {
+                cpu: plan.affinity.map(|(cpu, _)| cpu as usize),
+                events: plan.events,
+            },
             bind_device: plan.bind_device.clone(),
             pacing_bytes_per_second: plan
                 .fq_bits_per_second
@@ -165,7 +168,10 @@ impl StreamConfig {
             mss_bytes: number(params.mss_bytes).filter(|&bytes| bytes > 0),
             nodelay: params.nodelay,
             congestion: params.congestion.clone(),
-            cpu: number(params.server_affinity).map(|cpu| cpu as usize),
+            worker: Worker {
+                cpu: number(params.server_affinity).map(|cpu| cpu as usize),
+                events: request.is_some_and(|request| request.events),
+            },
             bind_device: None,
             pacing_bytes_per_second: number(params.fqrate_bits_per_second.map(|rate| rate / 8))
                 .filter(|&rate| rate > 0),

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::counters::EventsMissing;
 use super::host::Role;
 use super::mode::Mode;
 use super::test::Protocol;
@@ -57,6 +58,8 @@ pub struct Cost {
     pub instructions_per_packet: Option<f64>,
     /// Cache misses per packet, likewise.
     pub cache_misses_per_packet: Option<f64>,
+    /// Why these three are not known.
+    pub events_missing: Option<EventsMissing>,
     /// Both ends are this machine: machine-wide times are of both.
     pub shared_host: bool,
     /// The processors whose time increased with the load, busiest first.

@@ -67,8 +67,27 @@ pub struct ThreadTime {
     /// In the kernel; softirqs that ran meanwhile are in it, unless the kernel accounts for them separately
     /// (`CONFIG_IRQ_TIME_ACCOUNTING`).
     pub system_ns: u64,
-    /// Hardware events; `null` where the kernel counts none.
+    /// Hardware events; `null` where none were requested or counted.
     pub events: Option<ThreadEvents>,
+    /// Why requested events are missing.
+    pub events_missing: Option<EventsMissing>,
+}
+
+/// Why hardware events were not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventsMissing {
+    /// The processor, or the virtual machine, has no counters of them.
+    NoCounters,
+    /// `kernel.perf_event_paranoid`, or the container, does not allow it.
+    NotAllowed,
+    /// The kernel has no perf_event_open(2).
+    NoPerf,
+    /// Other programs had the counters all the time.
+    TooFew,
+    /// Not known to this version.
+    #[serde(other)]
+    Unknown,
 }
 
 impl ThreadTime {
@@ -91,6 +110,7 @@ impl ThreadTime {
                 instructions: sum(one.instructions, other.instructions),
                 cache_misses: sum(one.cache_misses, other.cache_misses),
             }),
+            events_missing: self.events_missing.or(other.events_missing),
         }
     }
 }

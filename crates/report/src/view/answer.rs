@@ -15,7 +15,7 @@ use linerate_model::output::Output;
 use linerate_model::units::rate_unit::RateUnit;
 
 use super::{
-    Block, Line, benchmarks, comparison, conclusions, findings, forward, knees, moved, udp,
+    Block, Line, benchmarks, comparison, conclusions, cost, findings, forward, knees, moved, udp,
 };
 
 pub(super) use ends::block as ends;
@@ -52,6 +52,10 @@ pub(super) fn numbers(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
             blocks.extend(udp::rates(output));
             blocks.extend(conclusions::invalid(output));
             blocks.extend(knees::answers(output));
+        }
+        "cost" => {
+            blocks.extend(cost::blocks(output));
+            blocks.extend(conclusions::invalid(output));
         }
         "forward" => {
             blocks.extend(forward::answer(output));

@@ -152,6 +152,7 @@ impl Schedule {
             bits_per_second: None,
             probe: false,
             trial: true,
+            events: true,
             ..base.clone()
         };
         match cell.protocol {
