@@ -57,8 +57,8 @@ struct Spent<'r> {
     shared_host: bool,
 }
 
-/// Host, direction, protocol, family.
-type Flow = (Role, CostDirection, Protocol, u8);
+/// Host, direction, protocol, family, and whether the rate was limited.
+type Flow = (Role, CostDirection, Protocol, u8, bool);
 
 impl<'r> Spent<'r> {
     /// `None` where neither packets nor time are known, or nothing was carried.
@@ -95,7 +95,8 @@ impl<'r> Spent<'r> {
 
     fn flow(&self) -> Flow {
         let Test { protocol, af, .. } = self.test;
-        (self.host, self.direction, *protocol, *af)
+        let is_paced = self.test.requested_bits_per_second.is_some();
+        (self.host, self.direction, *protocol, *af, is_paced)
     }
 
     fn cell(&self) -> (Flow, u32, CostBasis) {

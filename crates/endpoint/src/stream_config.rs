@@ -10,7 +10,7 @@ use super::stream::tcp_tx::TcpTx;
 use super::stream::udp_rx::UdpRx;
 use super::stream::udp_tx::UdpTx;
 use super::stream::{Limit, Stamp};
-use super::streams::Work;
+use super::streams::{Work, Worker};
 use linerate_linux::tcp;
 use linerate_linux::udp::{self, Opened};
 use linerate_method::pacing::default_burst_packets;
