@@ -34,7 +34,10 @@ pub(super) fn blocks(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
         "check" => SCREEN.saturating_sub(height::of(&blocks) + height::of(&last)),
         _ => FINDINGS,
     };
-    blocks.extend(fixes::block(output, room));
+    // What a packet costs is measured, not diagnosed.
+    if output.kind != "cost" {
+        blocks.extend(fixes::block(output, room));
+    }
     blocks.extend(last);
     blocks
 }
