@@ -145,12 +145,10 @@ fn cost(rows: &[&Spent<'_>]) -> Option<Cost> {
         rows.iter().map(|row| of(row)).sum()
     };
     let each = |of: &dyn Fn(&Spent<'_>) -> Option<f64>| Some(sum(of)? / packets as f64);
-    let of_machine = |of: fn(&MachineTime) -> f64| {
-        move |row: &Spent<'_>| row.machine.as_ref().map(of)
-    };
-    let event = |of: fn(&ThreadTime) -> Option<u64>| {
-        move |row: &Spent<'_>| Some(of(&row.stream?)? as f64)
-    };
+    let of_machine =
+        |of: fn(&MachineTime) -> f64| move |row: &Spent<'_>| row.machine.as_ref().map(of);
+    let event =
+        |of: fn(&ThreadTime) -> Option<u64>| move |row: &Spent<'_>| Some(of(&row.stream?)? as f64);
     let ns = each(&|row| Some(row.ns()))?;
     let [user_ns, system_ns] = [0, 1].map(|at| sum(&|row| row.programs().get(at).copied()));
     let background = sum(&of_machine(|machine| machine.background_ratio));
@@ -210,9 +208,7 @@ fn processors(rows: &[&Spent<'_>], packets: u64) -> Vec<CostProcessor> {
         one.softirq_ratio = (one.softirq_ratio / one.ns_per_packet).clamp(0.0, 1.0);
         one.ns_per_packet /= packets as f64;
     }
-    linerate_model::order::by(&mut all, |a, b| {
-        b.ns_per_packet.total_cmp(&a.ns_per_packet)
-    });
+    linerate_model::order::by(&mut all, |a, b| b.ns_per_packet.total_cmp(&a.ns_per_packet));
     all
 }
 

@@ -2,7 +2,8 @@
 //! Record → ledger, facts, findings, and what to run next.
 
 use linerate_model::output::{
-    CannotTell, Cost, CostFit, Fact, Finding, ForwardResult, Knee, LedgerEntry, Moved, Output, Trial, Verdict,
+    CannotTell, Cost, CostFit, Fact, Finding, ForwardResult, Knee, LedgerEntry, Moved, Output,
+    Trial, Verdict,
 };
 
 use crate::collect;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Our accounts as iperf3's results, and a stock peer's results as accounts.
 
-use super::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use super::Direction;
+use super::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use super::stream_config::StreamConfig;
 use linerate_method::sequence::SequenceTotals;
 use linerate_model::output::{Protocol, ThreadTime};
@@ -103,7 +103,13 @@ pub(super) fn account(
             id,
             tx: sends.then(|| stock.tx()),
             rx: (!sends).then(|| stock.rx()),
-            cpu: process.map(|all| if index == 0 { all } else { ThreadTime::default() }),
+            cpu: process.map(|all| {
+                if index == 0 {
+                    all
+                } else {
+                    ThreadTime::default()
+                }
+            }),
             ..StreamAccount::default()
         })
     };

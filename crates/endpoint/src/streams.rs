@@ -5,9 +5,9 @@ use super::account::{RxAccount, RxInterval, StreamAccount, TxAccount, TxInterval
 use super::stream::progress::Reading;
 use super::stream::tcp_rx::TcpRx;
 use super::stream::tcp_tx::TcpTx;
+use super::stream::thread_clock::ThreadClock;
 use super::stream::udp_rx::{UdpReceived, UdpRx};
 use super::stream::udp_tx::UdpTx;
-use super::stream::thread_clock::ThreadClock;
 use super::stream::{Drain, Progress, StartLine};
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::cpu;

@@ -53,8 +53,8 @@ impl ThreadCounters {
             .filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
         let mut next = || words.next().unwrap_or(0);
         let [_number, enabled_ns, running_ns] = [next(), next(), next()];
-        let [cycles, instructions, cache_misses] = [next(), next(), next()]
-            .map(|value| scaled(value, enabled_ns, running_ns));
+        let [cycles, instructions, cache_misses] =
+            [next(), next(), next()].map(|value| scaled(value, enabled_ns, running_ns));
         match running_ns {
             0 => Err(EventsMissing::TooFew),
             _ => Ok(ThreadEvents {
@@ -155,7 +155,10 @@ mod tests {
         assert!(sum > 0);
         match (before, counters.read()) {
             (Ok(before), Ok(after)) => {
-                assert!(after.instructions > before.instructions + 1_000_000, "{after:?}");
+                assert!(
+                    after.instructions > before.instructions + 1_000_000,
+                    "{after:?}"
+                );
                 assert!(after.cycles > before.cycles);
             }
             other => println!("skipped: hardware events: {other:?}"),

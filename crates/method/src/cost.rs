@@ -198,10 +198,7 @@ mod tests {
         };
         let first: Vec<f64> = points.iter().map(|p| p.ns.powi(-2)).collect();
         let (a, b, ..) = solve(&first);
-        let second: Vec<f64> = points
-            .iter()
-            .map(|p| (a + b * p.bytes).powi(-2))
-            .collect();
+        let second: Vec<f64> = points.iter().map(|p| (a + b * p.bytes).powi(-2)).collect();
         let (a, b, of_a, of_b) = solve(&second);
         let t = StudentsT::new(0.0, 1.0, 4.0).unwrap().inverse_cdf(0.975);
         let line = fit(&points).unwrap();
@@ -218,7 +215,10 @@ mod tests {
         let mut rng = Rng::new(16);
         let mut covered = [0; 3];
         for _ in 0..2000 {
-            let line = fit(&points(|bytes| (900.0 + 0.8 * bytes) * (1.0 + 0.05 * rng.normal()))).unwrap();
+            let line = fit(&points(|bytes| {
+                (900.0 + 0.8 * bytes) * (1.0 + 0.05 * rng.normal())
+            }))
+            .unwrap();
             let truth = [900.0, 0.8, 900.0 / (900.0 + 0.8 * 1472.0)];
             let found = [line.ns_per_packet, line.ns_per_byte, line.packet_share];
             for ((count, truth), found) in covered.iter_mut().zip(truth).zip(found) {

@@ -36,7 +36,9 @@ pub use benchmark::{
 pub use change::{ChangeState, SettingChange};
 pub use comparison::{Comparison, Difference, Excluded, Guard, GuardStatus, Judgement, Side};
 pub use cost::{Bound, Cost, CostBasis, CostDirection, CostFit, CostProcessor, Estimate};
-pub use counters::{Cpu, CpuPair, EventsMissing, MovedCounter, StreamCpu, ThreadEvents, ThreadTime};
+pub use counters::{
+    Cpu, CpuPair, EventsMissing, MovedCounter, StreamCpu, ThreadEvents, ThreadTime,
+};
 pub use distribution::{Quantiles, Spacing};
 pub use document::{ErrorReport, Expectation, Output, Passage, Tool};
 pub use experiment::{Arm, Experiment, ExperimentFigure, ExperimentPhase, ExperimentRun, Restored};

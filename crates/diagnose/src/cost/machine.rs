@@ -86,7 +86,12 @@ impl Ticks<'_> {
 
     /// The numbers of the processors.
     fn cpus(&self) -> Vec<u32> {
-        let number = |name: &str| name.strip_prefix("cpu")?.strip_suffix(".idle")?.parse().ok();
+        let number = |name: &str| {
+            name.strip_prefix("cpu")?
+                .strip_suffix(".idle")?
+                .parse()
+                .ok()
+        };
         let names = self.0.iter();
         names.filter_map(|(name, _)| number(name)).collect()
     }

@@ -122,7 +122,10 @@ fn on_one_machine_each_end_has_the_time_of_its_threads() {
     for (cost, ns) in costs.iter().zip([500.0, 300.0]) {
         assert!(cost.shared_host && cost.basis == CostBasis::Streams);
         assert_eq!(cost.cpu_ns_per_packet, ns);
-        assert!(cost.machine_ns_per_packet.is_some_and(|all| (all - 590.0).abs() < 1e-3));
+        assert!(
+            cost.machine_ns_per_packet
+                .is_some_and(|all| (all - 590.0).abs() < 1e-3)
+        );
     }
 }
 
@@ -165,11 +168,22 @@ fn tests_of_one_size_are_one_row_and_sizes_one_line() {
         .collect();
     let rows: Vec<_> = tx
         .iter()
-        .map(|cost| (cost.payload_bytes, cost.test_ids.len(), cost.requested_pps.is_some()))
+        .map(|cost| {
+            (
+                cost.payload_bytes,
+                cost.test_ids.len(),
+                cost.requested_pps.is_some(),
+            )
+        })
         .collect();
     assert_eq!(
         rows,
-        [(64, 2, true), (512, 1, true), (1472, 1, true), (1472, 1, false)]
+        [
+            (64, 2, true),
+            (512, 1, true),
+            (1472, 1, true),
+            (1472, 1, false)
+        ]
     );
     let fit = &fits[0];
     assert_eq!((fit.tests, fit.bound), (4, Bound::Packets));

@@ -72,7 +72,11 @@ fn reached(args: &CostArgs, session: &Session, host: &str) -> Result<Vec<Reached
             continue;
         };
         let in_lab = !session.lab_addresses.is_empty();
-        let name = if in_lab { address.to_string() } else { host.to_owned() };
+        let name = if in_lab {
+            address.to_string()
+        } else {
+            host.to_owned()
+        };
         if wanted {
             all.push(Reached {
                 af,

@@ -59,17 +59,32 @@ fn a_stock_sender_s_time_is_what_it_says() {
         let flags = format!("tcp 127.0.0.1 -p {port} -R -t 3 --json");
         let document = linerate(&flags);
         let (mut out, mut err) = (String::new(), String::new());
-        server.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-        server.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        server
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut out)
+            .unwrap();
+        server
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut err)
+            .unwrap();
         server.wait().unwrap();
-        let own: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"));
+        let own: Value =
+            serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"));
         let percent = &own["end"]["cpu_utilization_percent"]["host_total"];
         let test = &document["tests"][0];
         let duration_s = test["duration_s"].as_f64().unwrap();
         let ours = threads_s(&document, "tx");
         let theirs = percent.as_f64().unwrap() / 100.0 * duration_s;
         agree(ours, theirs, &format!("host_total, {busy} busy loops"));
-        agree(ours, shell_s(&err), &format!("its process, {busy} busy loops"));
+        agree(
+            ours,
+            shell_s(&err),
+            &format!("its process, {busy} busy loops"),
+        );
     }
 }
 
@@ -81,15 +96,23 @@ fn a_quiet_machine_is_busy_with_both_processes_alone() {
         let before = Load::measure();
         let directory = format!("{}/cost-machine", env!("CARGO_TARGET_TMPDIR"));
         let _absent = std::fs::remove_dir_all(&directory);
-        let document = linerate(&format!("udp --lab -b 0 -l 1400 -t 3 --json -o {directory}"));
+        let document = linerate(&format!(
+            "udp --lab -b 0 -l 1400 -t 3 --json -o {directory}"
+        ));
         let after = Load::measure();
         if !before.is_idle() || !after.is_idle() {
             println!("the machine is busy ({before}, then {after})");
             continue;
         }
         let samples = std::fs::read_to_string(format!("{directory}/samples.jsonl")).unwrap();
-        let samples: Vec<Value> = samples.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let processes: f64 = ["local", "remote"].iter().map(|host| process_s(&samples, host)).sum();
+        let samples: Vec<Value> = samples
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let processes: f64 = ["local", "remote"]
+            .iter()
+            .map(|host| process_s(&samples, host))
+            .sum();
         return agree(machine_s(&samples), processes, &format!("{document}"));
     }
     println!("skipped: the machine is busy");
@@ -205,7 +228,10 @@ fn machine_s(samples: &[Value]) -> f64 {
         let cpus = first["counters"].as_object().unwrap().keys();
         let cpus = cpus.filter(|name| name.ends_with(".idle")).count() - 1;
         let idle = ["cpu.idle", "cpu.iowait", "cpu.steal"];
-        let idle_s: f64 = idle.iter().map(|name| grown([first, last], name) / 100.0).sum();
+        let idle_s: f64 = idle
+            .iter()
+            .map(|name| grown([first, last], name) / 100.0)
+            .sum();
         (span_s * cpus as f64 - idle_s, span_s)
     };
     let at_rest = |sample: &&Value| {

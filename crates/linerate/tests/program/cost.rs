@@ -31,8 +31,17 @@ fn document(words: &str) -> Value {
 /// Host, direction, protocol, IP version and size of each row.
 fn rows(document: &Value) -> Vec<String> {
     let names = ["host", "direction", "protocol", "af", "payload_bytes"];
-    let row = |cost: &Value| names.map(|name| cost[name].to_string().replace('"', "")).join(" ");
-    document["costs"].as_array().unwrap().iter().map(row).collect()
+    let row = |cost: &Value| {
+        names
+            .map(|name| cost[name].to_string().replace('"', ""))
+            .join(" ")
+    };
+    document["costs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(row)
+        .collect()
 }
 
 #[test]
@@ -58,7 +67,10 @@ fn a_lab_has_both_ends_of_each_size_and_the_stored_run_has_it_in_every_format() 
     assert_eq!(rows.len(), 2 * 2 * 3 * 4, "{rows:?}");
     assert_eq!(document["cost_fits"].as_array().unwrap().len(), 16);
     for cost in document["costs"].as_array().unwrap() {
-        assert_eq!((&cost["shared_host"], &cost["basis"]), (&true.into(), &"streams".into()));
+        assert_eq!(
+            (&cost["shared_host"], &cost["basis"]),
+            (&true.into(), &"streams".into())
+        );
         assert!(cost["cpu_ns_per_packet"].as_f64().unwrap() > 0.0, "{cost}");
         let parts = cost["user_ns"].as_f64().unwrap() + cost["system_ns"].as_f64().unwrap();
         let whole = cost["cpu_ns_per_packet"].as_f64().unwrap() * cost["packets"].as_f64().unwrap();
@@ -68,7 +80,10 @@ fn a_lab_has_both_ends_of_each_size_and_the_stored_run_has_it_in_every_format() 
         let output = linerate(&format!("report {directory} --format json"));
         serde_json::from_slice(&output.stdout).unwrap()
     };
-    assert_eq!(again["costs"], document["costs"], "a stored run says the same");
+    assert_eq!(
+        again["costs"], document["costs"],
+        "a stored run says the same"
+    );
     assert_eq!(again["cost_fits"], document["cost_fits"]);
     for (format, wanted) in [
         ("term", "CPU time per packet"),
@@ -96,7 +111,10 @@ fn a_stock_server_s_rows_are_those_of_its_process() {
     let flags = "--protocol udp --sizes 64,512,1400 -t 1 --rounds 1 -b 20kpps";
     let document = document(&format!("cost 127.0.0.1 -p {port} {flags} --json"));
     let costs = document["costs"].as_array().unwrap();
-    let far: Vec<_> = costs.iter().filter(|cost| cost["host"] == "remote").collect();
+    let far: Vec<_> = costs
+        .iter()
+        .filter(|cost| cost["host"] == "remote")
+        .collect();
     assert!(!far.is_empty(), "{document}");
     for cost in far {
         assert_eq!(cost["basis"], "process", "{cost}");
@@ -120,6 +138,9 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
         let output = linerate(words);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "{words}: {said}");
-        assert!(said.contains(why) || why.starts_with('<'), "{words}: {said}");
+        assert!(
+            said.contains(why) || why.starts_with('<'),
+            "{words}: {said}"
+        );
     }
 }

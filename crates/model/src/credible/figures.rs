@@ -92,15 +92,18 @@ fn times(test: &Test, span_ns: f64) -> Option<String> {
     let late = [test.sender_behind_ns_max, test.receiver_run_delay_ns_max];
     let late = late.into_iter().flatten().max().map(|ns| ns as f64);
     let late = late.filter(|ns| *ns > span_ns);
-    let threads = [test.stream_cpu.tx, test.stream_cpu.rx].into_iter().flatten();
+    let threads = [test.stream_cpu.tx, test.stream_cpu.rx]
+        .into_iter()
+        .flatten();
     let most_ns = span_ns * f64::from(test.streams.max(1)) * PROCESSORS;
     let mut threads = threads.map(|time| time.ns() as f64);
     let threads = threads.find(|ns| *ns > most_ns);
-    (threads.map(|ns| format!("{ns:e} ns of CPU time"))
+    (threads
+        .map(|ns| format!("{ns:e} ns of CPU time"))
         .or_else(|| jitter.map(|ns| format!("a jitter of {ns:e} ns"))))
-        .or_else(|| drift.map(|ppm| format!("a clock drift of {ppm:e} ppm")))
-        .or_else(|| wrong.map(|ns| format!("a delay of {ns} ns")))
-        .or_else(|| late.map(|ns| format!("a sender or receiver {ns:e} ns behind")))
+    .or_else(|| drift.map(|ppm| format!("a clock drift of {ppm:e} ppm")))
+    .or_else(|| wrong.map(|ns| format!("a delay of {ns} ns")))
+    .or_else(|| late.map(|ns| format!("a sender or receiver {ns:e} ns behind")))
 }
 
 fn shares(test: &Test) -> Option<String> {

@@ -2,7 +2,8 @@
 //! What packets cost: the answer per protocol, a table by size, the lines through the sizes.
 
 use linerate_model::output::{
-    Bound, Cost, CostBasis, CostDirection, CostFit, Direction, Estimate, EventsMissing, IoMode, Output, Protocol, Role,
+    Bound, Cost, CostBasis, CostDirection, CostFit, Direction, Estimate, EventsMissing, IoMode,
+    Output, Protocol, Role,
 };
 use linerate_model::units::format::{PACKET_RATES, TIMES, percent, significant, with_unit};
 
@@ -46,7 +47,9 @@ pub(super) fn answers(output: &Output) -> Vec<Line> {
 fn answer(first: &CostFit, tx: Option<&CostFit>, rx: Option<&CostFit>) -> Line {
     let both = |of: &dyn Fn(&CostFit) -> String| {
         let ends = [(tx, "at the sender"), (rx, "at the receiver")];
-        let each = ends.iter().filter_map(|(fit, place)| Some(format!("{} {place}", of(fit.as_ref()?))));
+        let each = ends
+            .iter()
+            .filter_map(|(fit, place)| Some(format!("{} {place}", of(fit.as_ref()?))));
         each.collect::<Vec<_>>().join(" and ")
     };
     let packet = both(&|fit| time(fit.ns_per_packet.value));
@@ -129,12 +132,16 @@ fn table(costs: &[&Cost]) -> Option<Block> {
     let number = |name: &str, unit: &str, of: fn(&Row<'_>) -> Option<f64>| {
         Column::texts(name, unit, rows.iter().map(|row| of(row).map(significant)))
     };
-    let split = |name: &str, of: fn(&Row<'_>) -> Option<&Cost>| {
+    let split = |name: &str, of: for<'a> fn(&Row<'a>) -> Option<&'a Cost>| {
         let cells = rows.iter().map(|row| of(row).map(shares));
         Column::texts(name, "us/sy/si/hi %", cells)
     };
     let columns = vec![
-        Column::counts("bytes", "", rows.iter().map(|row| Some(row.payload_bytes.into()))),
+        Column::counts(
+            "bytes",
+            "",
+            rows.iter().map(|row| Some(row.payload_bytes.into())),
+        ),
         Column::words("dir", rows.iter().map(|row| way(row.direction).to_owned())),
         number("sender", "ns", |row| Some(row.tx?.cpu_ns_per_packet)),
         number("receiver", "ns", |row| Some(row.rx?.cpu_ns_per_packet)),
@@ -142,7 +149,9 @@ fn table(costs: &[&Cost]) -> Option<Block> {
         number("receiver", "ns/KiB", |row| Some(row.rx?.cpu_ns_per_kib)),
         split("sender", |row| row.tx),
         split("receiver", |row| row.rx),
-        number("machine", "ns", |row| row.tx.or(row.rx)?.machine_ns_per_packet),
+        number("machine", "ns", |row| {
+            row.tx.or(row.rx)?.machine_ns_per_packet
+        }),
         number("cycles", "sender", |row| row.tx?.cycles_per_packet),
         number("cycles", "receiver", |row| row.rx?.cycles_per_packet),
         number("instr.", "sender", |row| row.tx?.instructions_per_packet),
@@ -163,9 +172,8 @@ fn rows<'o>(costs: &[&'o Cost]) -> Vec<Row<'o>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     for cost in costs {
         let direction = direction(cost.host, cost.direction);
-        let is_its = |row: &Row<'_>| {
-            row.payload_bytes == cost.payload_bytes && row.direction == direction
-        };
+        let is_its =
+            |row: &Row<'_>| row.payload_bytes == cost.payload_bytes && row.direction == direction;
         let at = rows.iter().position(is_its).unwrap_or_else(|| {
             rows.push(Row {
                 payload_bytes: cost.payload_bytes,
@@ -199,7 +207,9 @@ fn heading(cost: &Cost) -> String {
         Protocol::Tcp => "segment",
     };
     let af = cost.af;
-    format!("{name} over IPv{af}, {rate}, mode {tx}/{rx}: CPU time per {unit} and per KiB of payload")
+    format!(
+        "{name} over IPv{af}, {rate}, mode {tx}/{rx}: CPU time per {unit} and per KiB of payload"
+    )
 }
 
 /// User, system, softirq and hard interrupts; the last two where they are not part of system.
@@ -232,7 +242,10 @@ fn fits(fits: &[CostFit]) -> Option<Block> {
         }
     };
     let columns = vec![
-        Column::words("", words(|fit| format!("{} IPv{}", protocol(fit.protocol), fit.af))),
+        Column::words(
+            "",
+            words(|fit| format!("{} IPv{}", protocol(fit.protocol), fit.af)),
+        ),
         Column::words("dir", words(|fit| way(flow(fit)).to_owned())),
         Column::words("end", words(|fit| end(fit.direction).to_owned())),
         interval("packet", "ns", |fit| fit.ns_per_packet, 0),
@@ -257,7 +270,10 @@ fn fits(fits: &[CostFit]) -> Option<Block> {
 }
 
 fn part(fit: &CostFit) -> String {
-    let [least, most] = fit.packet_share.ci95.map(|share| share.clamp(0.0, 1.0) * 100.0);
+    let [least, most] = fit
+        .packet_share
+        .ci95
+        .map(|share| share.clamp(0.0, 1.0) * 100.0);
     let value = fit.packet_share.value * 100.0;
     format!("{value:.0} ({least:.0} … {most:.0})")
 }
@@ -313,7 +329,9 @@ fn counted(costs: &[Cost]) -> Vec<Line> {
         texts.push(SEGMENTS.to_owned());
     }
     let missing = costs.iter().find_map(|cost| cost.events_missing);
-    texts.extend(missing.map(|why| format!("no cycles, instructions or cache misses: {}", events(why))));
+    texts.extend(
+        missing.map(|why| format!("no cycles, instructions or cache misses: {}", events(why))),
+    );
     let mut lines: Vec<Line> = texts.into_iter().map(|text| Line::new(2, text)).collect();
     let busiest = costs.iter().filter_map(|cost| cost.background_ratio);
     let busiest = busiest.fold(0.0, f64::max);
@@ -342,7 +360,8 @@ fn events(missing: EventsMissing) -> &'static str {
 const SHARED: &str = "both ends are this machine: each end's time is that of its threads (exact). Softirqs that ran in them are included, and over veth a sender also runs the receiver's IP input; `machine` is all of both ends, softirqs of no program included";
 const STREAMS: &str = "time of the threads that sent or received (exact); softirqs of no program are missing, because the machine's times are not known";
 const MACHINE: &str = "time of the whole machine without its background: user, system, softirq, hard interrupts (/proc/stat; busy is what is not idle, divided by ticks)";
-const PROCESS: &str = "a stock peer reports the time of its process alone: softirqs that ran elsewhere are missing";
+const PROCESS: &str =
+    "a stock peer reports the time of its process alone: softirqs that ran elsewhere are missing";
 const SEGMENTS: &str = "segments are counted by the MSS; where the interface segments (TSO) or is a veth, the kernel handles up to 64 KiB at once";
 /// Then the background is more than noise.
 const BUSY_RATIO: f64 = 0.1;

@@ -27,7 +27,10 @@ pub(in crate::cli) struct CostArgs {
     pub(in crate::cli) quick: bool,
     /// Payloads of a datagram in bytes; of a segment, as near as the MSS allows
     #[arg(long, value_name = "BYTES,…", value_delimiter = ',', value_parser = values::udp_length)]
-    #[arg(default_value = "64,128,512,1024,1472", default_value_if("quick", "true", "64,256,1024,1472"))]
+    #[arg(
+        default_value = "64,128,512,1024,1472",
+        default_value_if("quick", "true", "64,256,1024,1472")
+    )]
     pub(in crate::cli) sizes: Vec<u32>,
     /// Only this protocol [default: both]
     #[arg(long, value_name = "NAME", value_enum)]

@@ -157,7 +157,9 @@ impl Schedule {
         };
         match cell.protocol {
             Protocol::Udp => {
-                let bytes = cell.bytes.min(room.saturating_sub(UDP_BYTES).max(LEAST_UDP));
+                let bytes = cell
+                    .bytes
+                    .min(room.saturating_sub(UDP_BYTES).max(LEAST_UDP));
                 let pps = datagrams_per_second.filter(|_| !cell.is_ceiling);
                 let rate = pps.map(|pps| (pps * 8.0 * f64::from(bytes)).ceil() as u64);
                 TestPlan {
@@ -202,7 +204,10 @@ mod tests {
 
     fn schedule(line: &str, families: &[u8]) -> Schedule {
         let words = format!("linerate cost h {line}");
-        match Cli::try_parse_from(words.split_whitespace()).unwrap().command {
+        match Cli::try_parse_from(words.split_whitespace())
+            .unwrap()
+            .command
+        {
             Command::Cost(args) => Schedule::new(&args, families.to_vec()),
             other => panic!("{other:?}"),
         }
@@ -223,7 +228,10 @@ mod tests {
         assert_eq!(cells[32], first);
         assert_eq!(all.ceilings().len(), 4);
         let announced = all.announcement();
-        assert_eq!(announced, "52 tests, UDP and TCP over IPv4 and IPv6, 2 sizes");
+        assert_eq!(
+            announced,
+            "52 tests, UDP and TCP over IPv4 and IPv6, 2 sizes"
+        );
         let one = schedule("--protocol tcp --quick", &[4]);
         assert_eq!((one.cells().count(), one.ceilings().len()), (8, 0));
         assert_eq!(schedule("-b 0", &[4]).ceilings(), []);

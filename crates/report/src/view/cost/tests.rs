@@ -120,7 +120,10 @@ fn what_one_machine_shares_and_a_busy_one_hides_is_said() {
     let text = shown(&output);
     assert!(text.contains("both ends are this machine"), "{text}");
     assert!(text.contains("41 % busy"), "{text}");
-    assert!(text.contains("14/86"), "softirqs of both ends are of neither: {text}");
+    assert!(
+        text.contains("14/86"),
+        "softirqs of both ends are of neither: {text}"
+    );
 }
 
 #[test]
