@@ -111,7 +111,7 @@ impl StreamConfig {
             congestion: plan.congestion.clone(),
             worker: Worker {
                 cpu: plan.affinity.map(|(cpu, _)| cpu as usize),
-                events: plan.events,
+                for_cost: plan.for_cost,
             },
             bind_device: plan.bind_device.clone(),
             pacing_bytes_per_second: plan
@@ -170,7 +170,7 @@ impl StreamConfig {
             congestion: params.congestion.clone(),
             worker: Worker {
                 cpu: number(params.server_affinity).map(|cpu| cpu as usize),
-                events: request.is_some_and(|request| request.events),
+                for_cost: request.is_some_and(|request| request.for_cost),
             },
             bind_device: None,
             pacing_bytes_per_second: number(params.fqrate_bits_per_second.map(|rate| rate / 8))
@@ -324,6 +324,7 @@ impl StreamConfig {
         let mut sender = udp::Sender::new(opened.socket.into(), payload_bytes, slots, self.udp_tx)?;
         (0..sender.slots()).for_each(|slot| fill(sender.slot(slot)));
         Ok(UdpTx {
+            never_spins: self.worker.for_cost,
             sender,
             bits_per_second: self.bits_per_second,
             burst_packets: burst,

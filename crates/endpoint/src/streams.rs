@@ -27,8 +27,8 @@ use std::time::Duration;
 pub(crate) struct Worker {
     /// On this processor only.
     pub(crate) cpu: Option<usize>,
-    /// It counts hardware events.
-    pub(crate) events: bool,
+    /// It counts hardware events, and never spins.
+    pub(crate) for_cost: bool,
 }
 
 /// The work of one stream.
@@ -490,7 +490,7 @@ fn spawn<T: Send + 'static>(
             if how.cpu.is_some_and(|cpu| !runs_on(cpu)) {
                 progress.unpinned.store(true, Ordering::Relaxed);
             }
-            let clock = ThreadClock::start(how.events);
+            let clock = ThreadClock::start(how.for_cost);
             let done = work(&progress);
             let _first = progress.used.set(clock.stop());
             done
@@ -518,7 +518,7 @@ mod tests {
             "tx",
             Worker {
                 cpu: wanted,
-                events: false,
+                for_cost: false,
             },
             Arc::clone(&progress),
             Box::new(|_| cpu::allowed()),

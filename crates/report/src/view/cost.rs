@@ -133,8 +133,13 @@ fn table(costs: &[&Cost]) -> Option<Block> {
         Column::texts(name, unit, rows.iter().map(|row| of(row).map(significant)))
     };
     let split = |name: &str, of: for<'a> fn(&Row<'a>) -> Option<&'a Cost>| {
-        let cells = rows.iter().map(|row| of(row).map(shares));
-        Column::texts(name, "us/sy/si/hi %", cells)
+        let has_softirqs = rows.iter().filter_map(of).any(is_machine);
+        let unit = if has_softirqs {
+            "us/sy/si/hi %"
+        } else {
+            "us/sy %"
+        };
+        Column::texts(name, unit, rows.iter().map(|row| of(row).map(shares)))
     };
     let columns = vec![
         Column::counts(
@@ -250,18 +255,19 @@ fn fits(fits: &[CostFit]) -> Option<Block> {
         Column::words("end", words(|fit| end(fit.direction).to_owned())),
         interval("packet", "ns", |fit| fit.ns_per_packet, 0),
         interval("byte", "ns", |fit| fit.ns_per_byte, 3),
-        Column::texts(
-            "residual",
-            "%",
-            fits.iter().map(|fit| Some(percent(fit.residual_ratio))),
-        ),
-        Column::words("bound by", words(|fit| short(fit.bound).to_owned())),
+        Column::words("bound", words(|fit| short(fit.bound).to_owned())),
         Column::texts("packet part", "%", fits.iter().map(|fit| Some(part(fit)))),
+        Column::texts(
+            "resid.",
+            "%",
+            fits.iter()
+                .map(|fit| Some(format!("{:.1}", 100.0 * fit.residual_ratio))),
+        ),
     ];
     let largest = fits.iter().map(|fit| fit.largest_payload_bytes).max()?;
     Some(Block::Table(Table {
         heading: format!(
-            "time = packet + byte × payload, with 95 % intervals; bound by what is more than half of {largest} bytes"
+            "time = packet + byte × payload, with 95 % intervals; bound by the part that is more than half of the time of {largest} bytes"
         ),
         keys: 3,
         columns,
@@ -275,7 +281,7 @@ fn part(fit: &CostFit) -> String {
         .ci95
         .map(|share| share.clamp(0.0, 1.0) * 100.0);
     let value = fit.packet_share.value * 100.0;
-    format!("{value:.0} ({least:.0} … {most:.0})")
+    format!("{value:.0} ({least:.0}…{most:.0})")
 }
 
 fn protocol(protocol: Protocol) -> &'static str {
@@ -287,8 +293,8 @@ fn protocol(protocol: Protocol) -> &'static str {
 
 fn end(direction: CostDirection) -> &'static str {
     match direction {
-        CostDirection::Tx => "sender",
-        CostDirection::Rx => "receiver",
+        CostDirection::Tx => "tx",
+        CostDirection::Rx => "rx",
     }
 }
 
