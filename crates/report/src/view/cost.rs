@@ -52,8 +52,8 @@ fn answer(first: &CostFit, tx: Option<&CostFit>, rx: Option<&CostFit>) -> Line {
             .filter_map(|(fit, place)| Some(format!("{} {place}", of(fit.as_ref()?))));
         each.collect::<Vec<_>>().join(" and ")
     };
-    let packet = both(&|fit| time(fit.ns_per_packet.value));
-    let byte = both(&|fit| time(fit.ns_per_byte.value));
+    let packet = both(&|fit| known(fit.ns_per_packet));
+    let byte = both(&|fit| known(fit.ns_per_byte));
     let bounds = [tx, rx].into_iter().flatten().map(|fit| fit.bound);
     let mut bounds: Vec<Bound> = bounds.collect();
     bounds.dedup();
@@ -77,6 +77,15 @@ fn bound(bound: Bound) -> &'static str {
         Bound::Packets => "packet-bound",
         Bound::Bytes => "byte-bound",
         Bound::Neither => "bound by neither alone",
+    }
+}
+
+/// A time that may be nothing has an upper bound only.
+fn known(estimate: Estimate) -> String {
+    let [least, most] = estimate.ci95;
+    match least <= 0.0 {
+        true => format!("at most {}", time(most.max(0.0))),
+        false => time(estimate.value),
     }
 }
 
@@ -280,7 +289,7 @@ fn part(fit: &CostFit) -> String {
         .packet_share
         .ci95
         .map(|share| share.clamp(0.0, 1.0) * 100.0);
-    let value = fit.packet_share.value * 100.0;
+    let value = fit.packet_share.value.clamp(0.0, 1.0) * 100.0;
     format!("{value:.0} ({least:.0}…{most:.0})")
 }
 
@@ -306,7 +315,7 @@ fn short(bound: Bound) -> &'static str {
     }
 }
 
-/// Whose time it is, how exact, and what cannot be told.
+/// Whose time it is, how exact, and what is unknown.
 fn counted(costs: &[Cost]) -> Vec<Line> {
     let has = |basis: CostBasis| costs.iter().any(|cost| cost.basis == basis);
     let mut texts: Vec<String> = Vec::new();

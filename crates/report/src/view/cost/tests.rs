@@ -110,6 +110,15 @@ fn ends_that_are_bound_differently_are_named() {
 }
 
 #[test]
+fn a_time_that_may_be_nothing_is_a_bound() {
+    let mut output = output();
+    output.cost_fits[0].ns_per_byte.ci95 = [-0.2, 0.4];
+    let text = &answers(&output)[0].text;
+    let words = "each byte at most 0.400 ns at the sender and 0.104 ns at the receiver";
+    assert!(text.contains(words), "{text}");
+}
+
+#[test]
 fn what_one_machine_shares_and_a_busy_one_hides_is_said() {
     let mut output = output();
     for cost in &mut output.costs {
