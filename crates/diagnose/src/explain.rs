@@ -2,10 +2,12 @@
 //! Record → ledger, facts, findings, and what to run next.
 
 use linerate_model::output::{
-    CannotTell, Fact, Finding, ForwardResult, Knee, LedgerEntry, Moved, Output, Trial, Verdict,
+    CannotTell, Cost, CostFit, Fact, Finding, ForwardResult, Knee, LedgerEntry, Moved, Output,
+    Trial, Verdict,
 };
 
 use crate::collect;
+use crate::cost;
 use crate::dut::setup;
 use crate::evidence::Evidence;
 use crate::facts::Facts;
@@ -27,6 +29,10 @@ pub struct Explanation {
     pub knees: Vec<Knee>,
     /// What limits each direction; of a `check` only.
     pub verdicts: Vec<Verdict>,
+    /// CPU time of packets by end and size; of a `cost` only.
+    pub costs: Vec<Cost>,
+    /// CPU time by packet and byte, likewise.
+    pub cost_fits: Vec<CostFit>,
     /// What was not the same before and after a test, with its likely owner.
     pub moved: Vec<Moved>,
     /// How a device in the middle forwards.
@@ -81,9 +87,15 @@ fn of_certain(record: &Record, rules: &[Rule]) -> Explanation {
         "check" => limits.verdicts(),
         _ => Vec::new(),
     };
+    let (costs, cost_fits) = match record.run.kind.as_str() {
+        "cost" => cost::of(&evidence),
+        _ => Default::default(),
+    };
     Explanation {
         knees: limits.knees(),
         verdicts,
+        costs,
+        cost_fits,
         moved: Vec::new(),
         device_setup: setup::of(record),
         ledger,
@@ -101,6 +113,8 @@ impl Explanation {
         output.moved = self.moved;
         output.knees.extend(self.knees);
         output.verdicts.extend(self.verdicts);
+        output.costs.extend(self.costs);
+        output.cost_fits.extend(self.cost_fits);
         output.ledger.extend(self.ledger);
         let forward = output.forward.as_mut();
         if let Some(device) = forward.and_then(|forward| forward.device.as_mut()) {

@@ -21,6 +21,7 @@
 
 pub mod calc;
 mod collect;
+mod cost;
 pub mod dut;
 pub mod evidence;
 pub mod explain;

@@ -7,7 +7,7 @@
 
 use linerate_method::sequence::{LossBurst, SequenceTotals};
 use linerate_model::credible::Doubts;
-use linerate_model::output::{Cpu, IoMode, Quantiles};
+use linerate_model::output::{Cpu, IoMode, Quantiles, ThreadTime};
 use serde::{Deserialize, Serialize};
 
 /// Everything one side measured in one test.
@@ -45,6 +45,8 @@ pub struct StreamAccount {
     pub port: Option<u16>,
     /// Its thread may not use the CPU of `-A`.
     pub unpinned: bool,
+    /// CPU time of its thread; of a stock peer that of its process, in its first stream.
+    pub cpu: Option<ThreadTime>,
     /// Present on the sending side.
     pub tx: Option<TxAccount>,
     /// Present on the receiving side.

@@ -44,6 +44,8 @@ pub struct Request {
     pub rx_mode: IoMode,
     /// Declared burst, datagrams.
     pub burst: Option<u32>,
+    /// The test shows what packets cost: threads count hardware events, and a paced sender sleeps without spinning.
+    pub for_cost: bool,
     /// The client sends heartbeats to a server that does too.
     pub beats: bool,
     /// No test: the connection only reads counters of a device under test.
@@ -68,6 +70,7 @@ impl Default for Request {
             tx_mode: IoMode::Auto,
             rx_mode: IoMode::Auto,
             burst: None,
+            for_cost: false,
             beats: false,
             device: false,
             nonce: None,

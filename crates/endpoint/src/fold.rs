@@ -18,7 +18,7 @@ use linerate_method::clock_offset::{ClockOffset, Drift};
 use linerate_model::order;
 use linerate_model::output::{
     CpuPair, Direction, Dscp, Flow, Host, Interval, LossBurst, Mode, Quantiles, ReceiveBuffer,
-    Spacing, Test,
+    Spacing, StreamCpu, Test, ThreadTime,
 };
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -125,6 +125,10 @@ impl<'a> Fold<'a> {
                 local: self.measured.local.cpu,
                 remote: self.measured.remote.and_then(|remote| remote.cpu),
             },
+            stream_cpu: StreamCpu {
+                tx: self.threads(Direction::Up),
+                rx: self.threads(Direction::Down),
+            },
             flows: self.pairs.iter().map(|pair| self.flow(pair)).collect(),
             intervals: self.intervals(),
             local_interface: self.measured.local.interface.clone(),
@@ -152,6 +156,14 @@ impl<'a> Fold<'a> {
         }
         warn::judge(&mut test, self);
         test
+    }
+
+    /// CPU time of the threads that sent (up), or received (down); `None` unless all of that end are known.
+    fn threads(&self, sent: Direction) -> Option<ThreadTime> {
+        let is_local = sent == self.direction;
+        let of = |pair: &Pair<'_>| (if is_local { pair.local } else { pair.remote })?.cpu;
+        let times = self.pairs.iter().map(of);
+        times.reduce(|sum, one| Some(sum?.plus(&one?)))?
     }
 
     fn id(&self) -> String {

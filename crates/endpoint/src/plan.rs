@@ -84,6 +84,8 @@ pub struct TestPlan {
     pub state: Option<KnownState>,
     /// Probe the latency during the load.
     pub probe: bool,
+    /// The test shows what packets cost: threads count hardware events, and a paced sender sleeps without spinning.
+    pub for_cost: bool,
     /// A trial of a search: a sender that falls short is a result, not a fault.
     pub trial: bool,
     /// Free text for the results.
@@ -200,6 +202,7 @@ impl TestPlan {
             settings: false,
             state: None,
             probe: true,
+            for_cost: false,
             trial: false,
             title: None,
             server_output: false,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Our accounts as iperf3's results, and a stock peer's results as accounts.
 
+use super::Direction;
 use super::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use super::stream_config::StreamConfig;
 use linerate_method::sequence::SequenceTotals;
-use linerate_model::output::Protocol;
+use linerate_model::output::{Protocol, ThreadTime};
 use linerate_wire::iperf3::results::{Results, StreamResult};
 use linerate_wire::json::Raw;
 use std::collections::HashMap;
@@ -87,6 +88,7 @@ pub(super) fn account(
     own: &SideAccount,
     duration_ns: u64,
 ) -> SideAccount {
+    let process = process_time(results, config, duration_ns);
     let stream = |result: &StreamResult| {
         let id = u32::try_from(result.id).ok()?;
         let index = (0..config.streams_total()).find(|&index| StreamConfig::id(index) == id)?;
@@ -101,6 +103,13 @@ pub(super) fn account(
             id,
             tx: sends.then(|| stock.tx()),
             rx: (!sends).then(|| stock.rx()),
+            cpu: process.map(|all| {
+                if index == 0 {
+                    all
+                } else {
+                    ThreadTime::default()
+                }
+            }),
             ..StreamAccount::default()
         })
     };
@@ -108,6 +117,20 @@ pub(super) fn account(
         streams: results.streams.iter().filter_map(stream).collect(),
         ..SideAccount::default()
     }
+}
+
+/// The CPU time of a stock peer's process, from its percentages of the test's time, for the account of its first stream.
+/// `None` if it reports none, or where it both sends and receives.
+fn process_time(results: &Results, config: &StreamConfig, duration_ns: u64) -> Option<ThreadTime> {
+    let measured_ns = results.streams.first().and_then(reported_ns);
+    let all_ns = measured_ns.unwrap_or(duration_ns) as f64;
+    let time = |percent: f64| (percent.max(0.0) / 100.0 * all_ns) as u64;
+    let known = results.cpu_total_percent > 0.0 && config.direction != Direction::Both;
+    known.then(|| ThreadTime {
+        user_ns: time(results.cpu_user_percent),
+        system_ns: time(results.cpu_system_percent),
+        ..ThreadTime::default()
+    })
 }
 
 fn omitted_here(own: &SideAccount, id: u32) -> u64 {

@@ -8,6 +8,7 @@ pub(crate) mod stamp;
 pub(crate) mod start;
 pub(crate) mod tcp_rx;
 pub(crate) mod tcp_tx;
+pub(crate) mod thread_clock;
 pub(crate) mod udp_rx;
 pub(crate) mod udp_tx;
 pub(crate) mod waits;

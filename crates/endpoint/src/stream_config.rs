@@ -10,7 +10,7 @@ use super::stream::tcp_tx::TcpTx;
 use super::stream::udp_rx::UdpRx;
 use super::stream::udp_tx::UdpTx;
 use super::stream::{Limit, Stamp};
-use super::streams::Work;
+use super::streams::{Work, Worker};
 use linerate_linux::tcp;
 use linerate_linux::udp::{self, Opened};
 use linerate_method::pacing::default_burst_packets;
@@ -67,8 +67,8 @@ pub(crate) struct StreamConfig {
     pub(crate) nodelay: bool,
     /// Congestion control.
     pub(crate) congestion: Option<String>,
-    /// Pinned processor of this end.
-    pub(crate) cpu: Option<usize>,
+    /// How the threads of this end run.
+    pub(crate) worker: Worker,
     /// Interface to bind to.
     pub(crate) bind_device: Option<String>,
     /// `SO_MAX_PACING_RATE` (`--fq-rate`).
@@ -109,7 +109,10 @@ impl StreamConfig {
             mss_bytes: plan.mss,
             nodelay: plan.nodelay,
             congestion: plan.congestion.clone(),
-            cpu: plan.affinity.map(|(cpu, _)| cpu as usize),
+            worker: Worker {
+                cpu: plan.affinity.map(|(cpu, _)| cpu as usize),
+                for_cost: plan.for_cost,
+            },
             bind_device: plan.bind_device.clone(),
             pacing_bytes_per_second: plan
                 .fq_bits_per_second
@@ -165,7 +168,10 @@ impl StreamConfig {
             mss_bytes: number(params.mss_bytes).filter(|&bytes| bytes > 0),
             nodelay: params.nodelay,
             congestion: params.congestion.clone(),
-            cpu: number(params.server_affinity).map(|cpu| cpu as usize),
+            worker: Worker {
+                cpu: number(params.server_affinity).map(|cpu| cpu as usize),
+                for_cost: request.is_some_and(|request| request.for_cost),
+            },
             bind_device: None,
             pacing_bytes_per_second: number(params.fqrate_bits_per_second.map(|rate| rate / 8))
                 .filter(|&rate| rate > 0),
@@ -318,6 +324,7 @@ impl StreamConfig {
         let mut sender = udp::Sender::new(opened.socket.into(), payload_bytes, slots, self.udp_tx)?;
         (0..sender.slots()).for_each(|slot| fill(sender.slot(slot)));
         Ok(UdpTx {
+            never_spins: self.worker.for_cost,
             sender,
             bits_per_second: self.bits_per_second,
             burst_packets: burst,

@@ -5,6 +5,7 @@ use super::account::{RxAccount, RxInterval, StreamAccount, TxAccount, TxInterval
 use super::stream::progress::Reading;
 use super::stream::tcp_rx::TcpRx;
 use super::stream::tcp_tx::TcpTx;
+use super::stream::thread_clock::ThreadClock;
 use super::stream::udp_rx::{UdpReceived, UdpRx};
 use super::stream::udp_tx::UdpTx;
 use super::stream::{Drain, Progress, StartLine};
@@ -20,6 +21,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+/// How the thread of a stream runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Worker {
+    /// On this processor only.
+    pub(crate) cpu: Option<usize>,
+    /// It counts hardware events, and never spins.
+    pub(crate) for_cost: bool,
+}
 
 /// The work of one stream.
 #[derive(Debug)]
@@ -95,16 +105,16 @@ impl Drop for Streams {
 
 impl Streams {
     /// Adds a stream and starts its thread: receivers receive at once, senders wait for
-    /// [`Streams::go`]. `cpu` pins the thread.
+    /// [`Streams::go`].
     pub(crate) fn add(
         &mut self,
         id: u32,
         port: Option<u16>,
         work: Work,
-        cpu: Option<usize>,
+        how: Worker,
     ) -> io::Result<()> {
         let progress = Arc::new(Progress::default());
-        let (tcp, job) = self.spawn_worker(id, work, Arc::clone(&progress), cpu)?;
+        let (tcp, job) = self.spawn_worker(id, work, Arc::clone(&progress), how)?;
         self.streams.push(Stream {
             id,
             port,
@@ -319,12 +329,12 @@ impl Streams {
         id: u32,
         work: Work,
         progress: Arc<Progress>,
-        cpu: Option<usize>,
+        how: Worker,
     ) -> io::Result<(Option<TcpStream>, Job)> {
         let line = Arc::clone(&self.line);
-        let sending = |work| spawn(id, "tx", cpu, Arc::clone(&progress), work).map(Job::Sending);
+        let sending = |work| spawn(id, "tx", how, Arc::clone(&progress), work).map(Job::Sending);
         let receiving =
-            |work| spawn(id, "rx", cpu, Arc::clone(&progress), work).map(Job::Receiving);
+            |work| spawn(id, "rx", how, Arc::clone(&progress), work).map(Job::Receiving);
         let (tcp, job) = match work {
             Work::UdpTx(tx) => (
                 None,
@@ -416,6 +426,7 @@ impl Stream {
             id: self.id,
             port: self.port,
             unpinned: self.progress.unpinned.load(Ordering::Relaxed),
+            cpu: self.progress.used.get().copied(),
             ..StreamAccount::default()
         };
         match std::mem::replace(&mut self.job, Job::Over) {
@@ -463,23 +474,26 @@ impl Stream {
     }
 }
 
-type Worker<T> = Box<dyn FnOnce(&Progress) -> T + Send>;
+type Task<T> = Box<dyn FnOnce(&Progress) -> T + Send>;
 
 fn spawn<T: Send + 'static>(
     id: u32,
     way: &str,
-    cpu: Option<usize>,
+    how: Worker,
     progress: Arc<Progress>,
-    work: Worker<T>,
+    work: Task<T>,
 ) -> io::Result<JoinHandle<T>> {
     std::thread::Builder::new()
         .name(format!("{way}{id}"))
         .stack_size(STACK_BYTES)
         .spawn(move || {
-            if cpu.is_some_and(|cpu| !runs_on(cpu)) {
+            if how.cpu.is_some_and(|cpu| !runs_on(cpu)) {
                 progress.unpinned.store(true, Ordering::Relaxed);
             }
-            work(&progress)
+            let clock = ThreadClock::start(how.for_cost);
+            let done = work(&progress);
+            let _first = progress.used.set(clock.stop());
+            done
         })
 }
 
@@ -502,7 +516,10 @@ mod tests {
         let worker = spawn(
             1,
             "tx",
-            wanted,
+            Worker {
+                cpu: wanted,
+                for_cost: false,
+            },
             Arc::clone(&progress),
             Box::new(|_| cpu::allowed()),
         );

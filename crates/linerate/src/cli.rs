@@ -7,6 +7,7 @@ mod args;
 mod check;
 mod compare;
 mod completions;
+mod cost;
 mod doctor;
 mod document;
 mod explain;
@@ -141,6 +142,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Tcp(args) => tcp(args, options),
         Command::Udp(args) => udp(args, options),
         Command::Sweep(args) => sweep::run(args, options),
+        Command::Cost(args) => cost::run(args, options),
         Command::Forward(args) => forward::run(args, options),
         Command::Serve(args) => serve::run(args),
         Command::Agent(args) => agent::run(args),

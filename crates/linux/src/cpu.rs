@@ -113,6 +113,21 @@ pub fn thread_ns() -> u64 {
         + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
+/// CPU time that the calling thread has used so far. The sum is that of [`thread_ns`]; getrusage(2) says how much of it was
+/// in user mode, as of the last tick.
+#[must_use]
+pub fn thread_usage() -> Usage {
+    let all_ns = thread_ns();
+    let user_ns = usage(RUSAGE_THREAD).user_ns.min(all_ns);
+    Usage {
+        user_ns,
+        system_ns: all_ns - user_ns,
+    }
+}
+
+/// getrusage(2); the C library's name is missing on some targets.
+const RUSAGE_THREAD: libc::c_int = 1;
+
 /// How long the calling thread has waited on a run queue, in nanoseconds (`/proc/thread-self/schedstat`). `None` if the kernel
 /// does not report it.
 #[derive(Debug)]
@@ -144,6 +159,17 @@ pub struct Usage {
     pub user_ns: u64,
     /// Nanoseconds in the kernel on behalf of the process (softirqs of others are not in it).
     pub system_ns: u64,
+}
+
+impl Usage {
+    /// What was used since `before`.
+    #[must_use]
+    pub const fn since(&self, before: &Self) -> Self {
+        Self {
+            user_ns: self.user_ns.saturating_sub(before.user_ns),
+            system_ns: self.system_ns.saturating_sub(before.system_ns),
+        }
+    }
 }
 
 /// What this whole process has used (`getrusage(RUSAGE_SELF)`).

@@ -39,6 +39,7 @@ pub mod nft;
 pub mod nic;
 pub mod observed_heap;
 pub mod packet;
+pub mod perf;
 pub mod pipe;
 pub mod piped;
 pub mod port;

@@ -21,6 +21,7 @@ pub mod back_to_back;
 pub mod bound;
 pub mod campaign;
 pub mod clock_offset;
+pub mod cost;
 pub mod experiment;
 pub mod flow_account;
 pub mod frame_size;

@@ -8,6 +8,7 @@
 mod benchmark;
 mod change;
 mod comparison;
+mod cost;
 mod counters;
 mod distribution;
 mod document;
@@ -36,7 +37,10 @@ pub use benchmark::{
 };
 pub use change::{ChangeState, SettingChange};
 pub use comparison::{Comparison, Difference, Excluded, Guard, GuardStatus, Judgement, Side};
-pub use counters::{Cpu, CpuPair, MovedCounter};
+pub use cost::{Bound, Cost, CostBasis, CostDirection, CostFit, CostProcessor, Estimate};
+pub use counters::{
+    Cpu, CpuPair, EventsMissing, MovedCounter, StreamCpu, ThreadEvents, ThreadTime,
+};
 pub use distribution::{Quantiles, Spacing};
 pub use document::{ErrorReport, Expectation, Output, Passage, Tool};
 pub use experiment::{Arm, Experiment, ExperimentFigure, ExperimentPhase, ExperimentRun, Restored};

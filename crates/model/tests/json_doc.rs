@@ -76,6 +76,11 @@ fn every_word_of_the_closed_sets_is_described() {
         serde_json::to_value([CandidateState::Kept, CandidateState::Reverted]),
         serde_json::to_value([CandidateState::NotTried, CandidateState::NotPossible]),
         serde_json::to_value([CandidateState::RolledBack]),
+        serde_json::to_value([Bound::Packets, Bound::Bytes, Bound::Neither]),
+        serde_json::to_value([CostBasis::Machine, CostBasis::Streams, CostBasis::Process]),
+        serde_json::to_value([EventsMissing::NoCounters, EventsMissing::NotAllowed]),
+        serde_json::to_value([EventsMissing::NoPerf, EventsMissing::TooFew]),
+        serde_json::to_value([CostDirection::Tx, CostDirection::Rx]),
         serde_json::to_value([MovedKind::Setting, MovedKind::Clock, MovedKind::Temperature]),
     ];
     for value in values {
@@ -173,6 +178,8 @@ fn populated() -> Output {
             }),
             ..Knee::default()
         }],
+        costs: vec![cost()],
+        cost_fits: vec![CostFit::default()],
         comparison: vec![comparison()],
         experiment: Some(experiment()),
         matrix: Some(Matrix {
@@ -352,6 +359,10 @@ fn test() -> Test {
             local: Some(Cpu::default()),
             remote: Some(Cpu::default()),
         },
+        stream_cpu: StreamCpu {
+            tx: threads(),
+            rx: threads(),
+        },
         flows: vec![Flow {
             local_port: Some(1),
             remote_port: Some(1),
@@ -374,6 +385,34 @@ fn test() -> Test {
         warnings: vec![Warning::default()],
         ..Test::default()
     }
+}
+
+fn cost() -> Cost {
+    Cost {
+        test_ids: vec![text()],
+        mode: test().mode,
+        requested_pps: Some(1.0),
+        softirq_ns: Some(1.0),
+        irq_ns: Some(1.0),
+        stream_ns_per_packet: Some(1.0),
+        machine_ns_per_packet: Some(1.0),
+        resolution_ns: Some(1.0),
+        background_ratio: Some(1.0),
+        cycles_per_packet: Some(1.0),
+        instructions_per_packet: Some(1.0),
+        cache_misses_per_packet: Some(1.0),
+        events_missing: Some(EventsMissing::NoCounters),
+        processors: vec![CostProcessor::default()],
+        ..Cost::default()
+    }
+}
+
+fn threads() -> Option<ThreadTime> {
+    Some(ThreadTime {
+        events: Some(ThreadEvents::default()),
+        events_missing: Some(EventsMissing::NoCounters),
+        ..ThreadTime::default()
+    })
 }
 
 fn comparison() -> Comparison {

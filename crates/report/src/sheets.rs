@@ -70,7 +70,10 @@ pub fn main_of(subjects: &[Subject]) -> &'static str {
     let forward = |subject: &Subject| !subject.output.results.is_empty();
     let compared = |subject: &Subject| !subject.output.comparison.is_empty();
     let checked = |subject: &Subject| !subject.output.checks.is_empty();
-    if subjects.iter().any(compared) {
+    let cost = |subject: &Subject| !subject.output.costs.is_empty();
+    if subjects.iter().any(cost) {
+        "costs"
+    } else if subjects.iter().any(compared) {
         "comparison"
     } else if subjects
         .iter()

@@ -8,6 +8,7 @@ mod changes;
 pub(crate) mod charts;
 pub(crate) mod comparison;
 mod conclusions;
+mod cost;
 mod counters;
 mod device;
 pub(crate) mod effect_plot;
@@ -163,6 +164,7 @@ impl View {
         blocks.extend(tcp::block(output));
         blocks.extend(udp::blocks(output));
         blocks.extend(processors(output));
+        blocks.extend(cost::blocks(output));
         blocks.extend(forward::blocks(output));
         blocks.extend(device::block(output));
         blocks.extend(benchmarks::blocks(output));

@@ -44,7 +44,7 @@ fn is_of_packets(counter: &MovedCounter) -> bool {
     }
 }
 
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 10] = [
     Source::Interrupts.text(),
     "/proc/net/sockstat",
     Source::ArpCache.text(),
@@ -54,6 +54,7 @@ const OTHERS: [&str; 9] = [
     "/proc/softirqs",
     Source::Stat.text(),
     Source::Conntrack.text(),
+    Source::OwnUsage.text(),
 ];
 
 #[cfg(test)]

@@ -134,6 +134,13 @@ impl<'e, 'r> Place<'e, 'r> {
         between_ends(&self.idle_samples(source.as_ref()))
     }
 
+    /// What each value of a list grew by between its first two readings in the idle interval, and the seconds between them.
+    pub(crate) fn at_rest(&self, source: impl AsRef<str>) -> Option<(Vec<(&'r str, u64)>, f64)> {
+        let idle = self.idle_samples(source.as_ref());
+        let first = idle.get(..2)?;
+        Some((between_ends(first), span_s(first)?))
+    }
+
     fn samples<'k>(&'k self, source: &'k str) -> &'k [&'r Sample] {
         let list = self
             .evidence

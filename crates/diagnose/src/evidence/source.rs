@@ -110,6 +110,8 @@ sources! {
     Stat = "/proc/stat", Machine, Unknown, None;
     /// Ticks of the program that read them.
     OwnStat = "/proc/self/stat", Machine, Unknown, None;
+    /// CPU time of that program and of its sampler, nanoseconds.
+    OwnUsage = "getrusage", Machine, All, None;
     /// Interrupts of each line and processor.
     Interrupts = "/proc/interrupts", Machine, Unknown, None;
     /// What the lab's user-space wire carried and lost, by direction.

@@ -110,7 +110,7 @@ mod tests {
             panic!("{sent:?}");
         };
         let sources: Vec<_> = samples.iter().map(|one| one.source.as_str()).collect();
-        let load = ["/proc/stat", "/proc/self/stat"];
+        let load = ["/proc/stat", "/proc/self/stat", "getrusage"];
         assert_eq!(sources, load, "nothing else during a trial");
         assert_eq!(sent[2], Message::Done { id: 7 });
         assert!(sent.contains(&Message::Done { id: 8 }));

@@ -69,6 +69,7 @@ fn extension(plan: &TestPlan, load: bool, nonce: Option<String>) -> Request {
         tx_mode: plan.tx_mode,
         rx_mode: plan.rx_mode,
         burst: plan.burst,
+        for_cost: plan.for_cost,
         beats: true,
         nonce,
         ..Request::default()

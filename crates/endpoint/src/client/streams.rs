@@ -92,7 +92,7 @@ impl Client<'_> {
     fn spawn(&mut self, index: u32, port: Option<u16>, work: Work) -> Result<(), Ended> {
         let added = self
             .streams
-            .add(StreamConfig::id(index), port, work, self.config.cpu);
+            .add(StreamConfig::id(index), port, work, self.config.worker);
         added.map_err(|error| self.stream_failure(index, &error).into())
     }
 

@@ -6,7 +6,7 @@ use super::Measured;
 use crate::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use crate::account::{RxInterval, TxInterval};
 use linerate_method::sequence::LossBurst;
-use linerate_model::output::{Cpu, IoMode, Protocol, Quantiles};
+use linerate_model::output::{Cpu, IoMode, Protocol, Quantiles, ThreadTime};
 
 /// The first impossible figure of the far end's account, as a sentence.
 pub(super) fn impossible(measured: &Measured<'_>) -> Option<String> {
@@ -84,8 +84,22 @@ impl Most {
         let sent = far.tx.as_ref().and_then(|tx| self.of_sender(tx, measured));
         let received = || self.of_receiver(far.rx.as_ref()?, measured);
         sent.or_else(received)
+            .or_else(|| self.of_thread(far.cpu?))
             .or_else(|| too_long(far, measured))
             .or_else(|| more_than_sent(far, measured))
+    }
+
+    /// A stock peer reports a whole process, which may have more threads than one.
+    fn of_thread(&self, time: ThreadTime) -> Option<String> {
+        let most_ns = self.span_ns.saturating_mul(PROCESSORS);
+        let events = time.events.unwrap_or_default();
+        let most = most_ns.saturating_mul(EVENTS_PER_NS);
+        beyond(&[
+            ("ns of CPU time", Some(time.ns()), most_ns),
+            ("cycles", Some(events.cycles), most),
+            ("instructions", Some(events.instructions), most),
+            ("cache misses", Some(events.cache_misses), most),
+        ])
     }
 
     fn of_sender(&self, tx: &TxAccount, measured: &Measured<'_>) -> Option<String> {
@@ -289,6 +303,10 @@ const RTT_NS_MAX: u64 = u32::MAX as u64 * 1000;
 const PACING_MAX: u64 = 1 << 50;
 /// A tenth: no clock runs that wrong.
 const DRIFT_PPB_MAX: u64 = 100_000_000;
+/// A stock peer of a version with threads has one per stream, at most 128, and one more.
+const PROCESSORS: u64 = 129;
+/// A processor of 10 GHz that ends ten instructions per cycle.
+const EVENTS_PER_NS: u64 = 100;
 /// Drops of datagrams that are not the test's.
 const STRAY_DROPS: u64 = 1000;
 /// Shares are differences of two readings of ticks.

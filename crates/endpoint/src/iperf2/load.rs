@@ -90,9 +90,8 @@ impl<'a> Load<'a> {
         port: Option<u16>,
         work: io::Result<Work>,
     ) -> Result<(), Failure> {
-        let cpu = self.config.cpu;
-        let added =
-            work.and_then(|work| self.streams.add(StreamConfig::id(index), port, work, cpu));
+        let (id, worker) = (StreamConfig::id(index), self.config.worker);
+        let added = work.and_then(|work| self.streams.add(id, port, work, worker));
         let place = (index, self.config.streams);
         added.map_err(|error| connect::stream_failure(self.plan, self.server, place, &error))
     }

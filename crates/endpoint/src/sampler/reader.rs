@@ -9,6 +9,7 @@ use super::sockets::SocketSource;
 use super::texts::TextSource;
 use super::{Audience, UdpSockets, settle};
 use linerate_linux::clock;
+use linerate_linux::cpu::{process_usage, thread_ns};
 use linerate_model::order::Gather as _;
 use linerate_model::output::Role;
 use linerate_model::sample::{Phase, Sample};
@@ -103,6 +104,7 @@ impl Reader {
         for text in self.texts.iter_mut().filter(|text| text.is_load()) {
             samples.add(text.read());
         }
+        samples.add(own_usage());
     }
 
     fn of_host(&mut self, samples: &mut Samples) {
@@ -119,6 +121,19 @@ impl Reader {
             drops.read().into_iter().for_each(|list| samples.add(list));
         }
     }
+}
+
+/// CPU time of this process, and of this thread: exact, where the kernel's files have ticks. The thread's part is what
+/// the readings cost.
+fn own_usage() -> Reading {
+    let process = process_usage();
+    let times = [
+        ("process.user_ns", process.user_ns),
+        ("process.system_ns", process.system_ns),
+        ("sampler_ns", thread_ns()),
+    ];
+    let named = times.map(|(name, ns)| (name.to_owned(), ns));
+    Reading::of_host("getrusage", named.into())
 }
 
 struct Samples {

@@ -4,6 +4,8 @@
 use super::gauge::Gauge;
 use crate::account::{RxInterval, TxInterval};
 use linerate_linux::tcp::TcpInfo;
+use linerate_model::output::ThreadTime;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 /// The running totals of one worker.
@@ -17,6 +19,8 @@ pub(crate) struct Progress {
     pub(crate) lost: Gauge,
     /// Receiver: the sender's final count; 0 while unknown.
     pub(crate) expected: Gauge,
+    /// CPU time of its thread, when it has ended.
+    pub(crate) used: OnceLock<ThreadTime>,
     /// It may not use the CPU that it was to run on.
     pub(crate) unpinned: AtomicBool,
 }

@@ -5,6 +5,7 @@
 mod ab;
 mod agent;
 mod compare;
+mod cost;
 mod explain;
 mod far;
 mod forward;
@@ -25,6 +26,7 @@ mod tune;
 pub(super) use ab::AbArgs;
 pub(super) use agent::AgentArgs;
 pub(super) use compare::CompareArgs;
+pub(super) use cost::{CostArgs, CostProtocol};
 pub(super) use explain::ExplainArgs;
 pub(super) use far::FarFlags;
 pub(super) use forward::ForwardArgs;
@@ -62,6 +64,7 @@ pub(super) enum Command {
     Tcp(TcpArgs),
     Udp(UdpArgs),
     Sweep(SweepArgs),
+    Cost(CostArgs),
     Forward(ForwardArgs),
     Serve(ServeArgs),
     Agent(AgentArgs),

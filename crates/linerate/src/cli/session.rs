@@ -11,6 +11,7 @@ mod watcher;
 mod wire;
 
 use std::mem;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -74,6 +75,10 @@ pub(super) struct Session {
     pub(super) wire_counters: Option<WireCounters>,
     /// The lab's second host, if the session measures in one.
     pub(super) lab_peer: Option<NetNs>,
+    /// The lab's second host by its addresses, one per IP version; empty outside a lab.
+    pub(super) lab_addresses: Vec<IpAddr>,
+    /// The idle control interval before the first test.
+    pub(super) first_control_ms: u64,
     progress: Progress,
     pub(super) live: Live,
     /// Held while `q` stops the test.
@@ -123,6 +128,8 @@ impl Session {
             state: State::default(),
             wire_counters: None,
             lab_peer: None,
+            lab_addresses: Vec::new(),
+            first_control_ms: CONTROL_MS,
             progress: target.progress,
             knows_hosts: false,
             begun: Instant::now(),
@@ -158,7 +165,11 @@ impl Session {
 
     /// The idle control interval before the next test.
     pub(super) fn control_ms(&self) -> u64 {
-        if self.knows_hosts { 0 } else { CONTROL_MS }
+        if self.knows_hosts {
+            0
+        } else {
+            self.first_control_ms
+        }
     }
 
     /// Where the run is stored, if it is.

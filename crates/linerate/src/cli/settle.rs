@@ -111,6 +111,7 @@ pub(super) fn server_of(command: &mut Command) -> Option<&mut ServerFlags> {
         Command::Tcp(args) => Some(&mut args.server),
         Command::Udp(args) => Some(&mut args.server),
         Command::Sweep(args) => Some(&mut args.server),
+        Command::Cost(args) => Some(&mut args.server),
         Command::Tune(args) => {
             Some(&mut args.campaign.server).filter(|server| server.host.is_some())
         }

@@ -126,6 +126,8 @@ impl<'a> Target<'a> {
         let address = there.address(self.ipv6);
         let address = address
             .ok_or_else(|| Failure::usage("measure over IPv6", "the lab's MTU is below 1280"))?;
+        let addresses = [false, true].map(|ipv6| there.address(ipv6));
+        session.lab_addresses = addresses.into_iter().flatten().collect();
         session.lab_token = LabToken::make();
         session.token = session.lab_token.as_ref().map(LabToken::secret);
         session.wire_counters = lab.wire_counters();

@@ -177,13 +177,14 @@ fn attempt(_turn: Turn, faults: &[&str], flags: &str) -> Result<Vec<Value>, Sile
 }
 
 /// Threads that take what processor they get, until dropped.
-struct Busy {
+pub(crate) struct Busy {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Busy {
-    fn start(threads: u32) -> Self {
+    /// Starts this many.
+    pub(crate) fn start(threads: u32) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let burn = |_| {
             let stop = Arc::clone(&stop);

@@ -7,6 +7,8 @@
 #[cfg(test)]
 mod accounting;
 #[cfg(test)]
+mod cost;
+#[cfg(test)]
 mod device;
 #[cfg(test)]
 mod faults;
@@ -18,6 +20,9 @@ mod ledger_lab;
 mod load;
 #[cfg(test)]
 mod matrix;
+#[cfg(test)]
+#[path = "../program/support/ports.rs"]
+mod ports;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]

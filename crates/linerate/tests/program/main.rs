@@ -16,6 +16,8 @@ mod compare;
 #[cfg(test)]
 mod compat;
 #[cfg(test)]
+mod cost;
+#[cfg(test)]
 mod device;
 #[cfg(test)]
 mod docs;

@@ -92,10 +92,18 @@ fn times(test: &Test, span_ns: f64) -> Option<String> {
     let late = [test.sender_behind_ns_max, test.receiver_run_delay_ns_max];
     let late = late.into_iter().flatten().max().map(|ns| ns as f64);
     let late = late.filter(|ns| *ns > span_ns);
-    (jitter.map(|ns| format!("a jitter of {ns:e} ns")))
-        .or_else(|| drift.map(|ppm| format!("a clock drift of {ppm:e} ppm")))
-        .or_else(|| wrong.map(|ns| format!("a delay of {ns} ns")))
-        .or_else(|| late.map(|ns| format!("a sender or receiver {ns:e} ns behind")))
+    let threads = [test.stream_cpu.tx, test.stream_cpu.rx]
+        .into_iter()
+        .flatten();
+    let most_ns = span_ns * f64::from(test.streams.max(1)) * PROCESSORS;
+    let mut threads = threads.map(|time| time.ns() as f64);
+    let threads = threads.find(|ns| *ns > most_ns);
+    (threads
+        .map(|ns| format!("{ns:e} ns of CPU time"))
+        .or_else(|| jitter.map(|ns| format!("a jitter of {ns:e} ns"))))
+    .or_else(|| drift.map(|ppm| format!("a clock drift of {ppm:e} ppm")))
+    .or_else(|| wrong.map(|ns| format!("a delay of {ns} ns")))
+    .or_else(|| late.map(|ns| format!("a sender or receiver {ns:e} ns behind")))
 }
 
 fn shares(test: &Test) -> Option<String> {
@@ -136,6 +144,8 @@ const STREAMS: u32 = 65_536;
 /// Anybody may ask for anything.
 const ASKED: f64 = 1e18;
 const DRIFT_PPM: f64 = 1e5;
+/// A stock peer reports its whole process in the first stream.
+const PROCESSORS: f64 = 129.0;
 /// Some tools count what came late, or several times: a rule names that.
 const LOSS_RATIO: f64 = 1000.0;
 /// Shares are differences of two readings of ticks.

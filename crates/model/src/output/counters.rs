@@ -48,6 +48,85 @@ impl Cpu {
     }
 }
 
+/// CPU time of the threads that carried a test's streams.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StreamCpu {
+    /// Of the sender.
+    pub tx: Option<ThreadTime>,
+    /// Of the receiver.
+    pub rx: Option<ThreadTime>,
+}
+
+/// CPU time of threads: the sum is exact (`CLOCK_THREAD_CPUTIME_ID`), the parts are those of getrusage(2).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThreadTime {
+    /// In user mode.
+    pub user_ns: u64,
+    /// In the kernel; softirqs that ran meanwhile are in it, unless the kernel accounts for them separately
+    /// (`CONFIG_IRQ_TIME_ACCOUNTING`).
+    pub system_ns: u64,
+    /// Hardware events; `null` where none were requested or counted.
+    pub events: Option<ThreadEvents>,
+    /// Why requested events are missing.
+    pub events_missing: Option<EventsMissing>,
+}
+
+/// Why hardware events were not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventsMissing {
+    /// The processor, or the virtual machine, has no counters of them.
+    NoCounters,
+    /// `kernel.perf_event_paranoid`, or the container, does not allow it.
+    NotAllowed,
+    /// The kernel has no perf_event_open(2).
+    NoPerf,
+    /// Other programs had the counters all the time.
+    TooFew,
+    /// Not known to this version.
+    #[serde(other)]
+    Unknown,
+}
+
+impl ThreadTime {
+    /// All of it.
+    #[must_use]
+    pub const fn ns(&self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns)
+    }
+
+    /// The sum; its events are known if both are.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let sum = |one: u64, other: u64| one.saturating_add(other);
+        let both = self.events.zip(other.events);
+        Self {
+            user_ns: sum(self.user_ns, other.user_ns),
+            system_ns: sum(self.system_ns, other.system_ns),
+            events: both.map(|(one, other)| ThreadEvents {
+                cycles: sum(one.cycles, other.cycles),
+                instructions: sum(one.instructions, other.instructions),
+                cache_misses: sum(one.cache_misses, other.cache_misses),
+            }),
+            events_missing: self.events_missing.or(other.events_missing),
+        }
+    }
+}
+
+/// Events that the processor counted while threads ran (perf_event_open(2)).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThreadEvents {
+    /// `PERF_COUNT_HW_CPU_CYCLES`.
+    pub cycles: u64,
+    /// `PERF_COUNT_HW_INSTRUCTIONS`.
+    pub instructions: u64,
+    /// `PERF_COUNT_HW_CACHE_MISSES`.
+    pub cache_misses: u64,
+}
+
 /// A kernel counter that increased.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

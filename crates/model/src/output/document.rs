@@ -7,6 +7,7 @@ use super::SCHEMA;
 use super::benchmark::Benchmarks;
 use super::change::SettingChange;
 use super::comparison::Comparison;
+use super::cost::{Cost, CostFit};
 use super::experiment::Experiment;
 use super::fact::Fact;
 use super::findings::{CannotTell, Finding, Weight};
@@ -60,6 +61,10 @@ pub struct Output {
     pub lab_wire: Vec<LabWire>,
     /// Highest rates without loss.
     pub knees: Vec<Knee>,
+    /// CPU time of packets (`cost`).
+    pub costs: Vec<Cost>,
+    /// CPU time by packet and byte (`cost`).
+    pub cost_fits: Vec<CostFit>,
     /// Parameters of a device measurement (`forward`).
     pub forward: Option<Forward>,
     /// Every trial of a device (`forward`).

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counters::{CpuPair, MovedCounter};
+use super::counters::{CpuPair, MovedCounter, StreamCpu};
 use super::distribution::{Quantiles, Spacing};
 use super::host::LinkKind;
 use super::mode::Mode;
@@ -128,6 +128,8 @@ pub struct Test {
     pub link_kind: Option<LinkKind>,
     /// CPU load of both ends during the test.
     pub cpu: CpuPair,
+    /// CPU time of the threads that sent and received.
+    pub stream_cpu: StreamCpu,
     /// One entry per stream.
     pub flows: Vec<Flow>,
     /// One entry per interval, for all streams together.

@@ -282,6 +282,10 @@ fn headlines(output: &Output, parts: &Parts) -> Vec<Line> {
         let verdicts = answer().take(output.verdicts.len());
         return verdicts.cloned().collect();
     }
+    let said = parts.answer.first().map_or(&[][..], lines);
+    if output.kind == "cost" && !said.is_empty() {
+        return said.to_vec();
+    }
     let first = || {
         let mut line = parts.fix.iter().flat_map(lines).next()?.clone();
         if let Some(words) = line.text.strip_prefix("1. ") {

@@ -15,7 +15,8 @@ use linerate_model::output::Output;
 use linerate_model::units::rate_unit::RateUnit;
 
 use super::{
-    Block, Line, benchmarks, comparison, conclusions, findings, forward, knees, moved, nic, udp,
+    Block, Line, benchmarks, comparison, conclusions, cost, findings, forward, knees, moved, nic,
+    udp,
 };
 
 pub(super) use ends::block as ends;
@@ -34,7 +35,10 @@ pub(super) fn blocks(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
         "check" => SCREEN.saturating_sub(height::of(&blocks) + height::of(&last)),
         _ => FINDINGS,
     };
-    blocks.extend(fixes::block(output, room));
+    // What a packet costs is measured, not diagnosed.
+    if output.kind != "cost" {
+        blocks.extend(fixes::block(output, room));
+    }
     blocks.extend(last);
     blocks
 }
@@ -52,6 +56,10 @@ pub(super) fn numbers(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
             blocks.extend(udp::rates(output));
             blocks.extend(conclusions::invalid(output));
             blocks.extend(knees::answers(output));
+        }
+        "cost" => {
+            blocks.extend(cost::blocks(output));
+            blocks.extend(conclusions::invalid(output));
         }
         "forward" => {
             blocks.extend(forward::answer(output));

@@ -112,7 +112,7 @@ impl Session<'_, '_> {
         let port = stream.peer_addr().ok().map(|address| address.port());
         let work = self.config.tcp_work(sends, index, stream)?;
         self.streams
-            .add(StreamConfig::id(index), port, work, self.config.cpu)
+            .add(StreamConfig::id(index), port, work, self.config.worker)
     }
 
     /// Notes the DSCP with which the stream arrived, for a client that requested one.
@@ -152,7 +152,7 @@ impl Session<'_, '_> {
         let port = opened.socket.peer_addr().ok().map(|address| address.port());
         let work = self.config.udp_work(sends, index, opened)?;
         self.streams
-            .add(StreamConfig::id(index), port, work, self.config.cpu)
+            .add(StreamConfig::id(index), port, work, self.config.worker)
     }
 
     /// The next stream, while the control connection is watched too.

@@ -162,7 +162,7 @@ fn tcp_modes(text: &str) -> Result<Modes, String> {
     )
 }
 
-fn udp_modes(text: &str) -> Result<Modes, String> {
+pub(super) fn udp_modes(text: &str) -> Result<Modes, String> {
     use IoMode::{Auto, Gro, Gso, Mmsg, Plain};
     modes(text, &[Auto, Plain, Mmsg, Gso], &[Auto, Plain, Mmsg, Gro])
 }

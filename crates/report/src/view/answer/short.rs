@@ -6,7 +6,7 @@ use linerate_model::units::format::{PACKET_RATES, UNKNOWN, percent, with_unit};
 use linerate_model::units::rate_unit::{RateUnit, rate_in};
 
 use super::verdict;
-use crate::view::{Block, Line, Tone, comparison, conclusions, knees, relevant, way};
+use crate::view::{Block, Line, Tone, comparison, conclusions, cost, knees, relevant, way};
 
 pub(in crate::view) fn blocks(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
     let mut lines: Vec<Line> = Vec::new();
@@ -19,6 +19,7 @@ pub(in crate::view) fn blocks(output: &Output, unit: Option<RateUnit>) -> Vec<Bl
                 .map(|knee| Line::new(0, knees::answer(output, knee))),
         );
     }
+    lines.extend(cost::answers(output));
     lines.extend(output.results.iter().map(result));
     lines.extend(comparison::decided(output));
     if lines.is_empty() {
