@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the PHY and the pluggable module of an interface report of themselves, in the words of `ethtool`.
+//!
+//! Modules answer over a slow bus: a module takes tens of milliseconds, so this is read once per run.
+
+use linerate_wire::module::{self, Part, Stretch};
+use linerate_wire::netlink::ethtool::{eeprom, link_state, mse};
+
+use super::family::{Family, Kernel};
+use super::settings::Values;
+
+/// The output of each command, with the command. What the kernel refuses has no entry; modules need CAP_NET_ADMIN.
+#[must_use]
+pub fn read(interface: &str) -> Vec<(&'static str, Values)> {
+    let index = crate::nic::link(interface).map(|link| link.index);
+    match (index, Kernel::open()) {
+        (Ok(index), Ok(mut kernel)) => of(&mut kernel, index),
+        _ => Vec::new(),
+    }
+}
+
+/// The same of the interface of this number, as `family` answers.
+#[must_use]
+pub fn of(family: &mut dyn Family, index: u32) -> Vec<(&'static str, Values)> {
+    let all = [
+        ("ethtool", values(family, &link_state::request(index), link_state::values)),
+        ("ethtool --show-mse", values(family, &mse::request(index), mse::values)),
+        ("ethtool -m", of_module(family, index)),
+    ];
+    all.into_iter().filter(|(_, values)| !values.is_empty()).collect()
+}
+
+fn values(family: &mut dyn Family, request: &[u8], read: fn(&[u8]) -> Values) -> Values {
+    let mut values = Values::new();
+    let refused = family.ask(request, &mut |answer| values.extend(read(answer)));
+    refused.map_or_else(|_| Values::new(), |()| values)
+}
+
+fn of_module(family: &mut dyn Family, index: u32) -> Values {
+    let mut part = |stretch: Stretch| -> Part {
+        let mut bytes = Vec::new();
+        let request = eeprom::request(index, stretch);
+        // A page that a module does not have is refused, or read as nothing.
+        let _ = family.ask(&request, &mut |answer| bytes.extend(eeprom::bytes(answer)));
+        (stretch, bytes)
+    };
+    let (_, first) = part(module::FIRST);
+    let Some(identifier) = first.first() else {
+        return Values::new();
+    };
+    let parts: Vec<Part> = module::stretches(&first).iter().map(|one| part(*one)).collect();
+    module::values(*identifier, &parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_wire::netlink::attribute::{find, push, unsigned};
+    use linerate_wire::netlink::generic;
+    use std::io;
+
+    /// Answers requests as a kernel with a PHY and an SFP would.
+    #[derive(Default)]
+    struct Script {
+        may_read_modules: bool,
+        asked: Vec<u8>,
+    }
+
+    impl Script {
+        fn module(request: &[u8]) -> Vec<u8> {
+            let wanted = generic::attributes(request);
+            let number = |kind| find(wanted, kind).and_then(unsigned).unwrap() as usize;
+            let (offset, length, address) = (number(2), number(3), number(6));
+            let mut memory = [0; 256];
+            if address == 0x50 {
+                memory[..3].copy_from_slice(&[3, 4, 7]);
+                memory[20..27].copy_from_slice(b"EXAMPLE");
+                memory[92] = 0x68;
+            } else {
+                memory[38..40].copy_from_slice(&158_u16.to_be_bytes());
+                memory[104..106].copy_from_slice(&63_u16.to_be_bytes());
+            }
+            let mut body = Vec::new();
+            push(&mut body, 7, &memory[offset..offset + length]);
+            body
+        }
+    }
+
+    impl Family for Script {
+        fn ask(&mut self, request: &[u8], part: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+            self.asked.push(request[0]);
+            let mut body = Vec::new();
+            match request[0] {
+                6 => {
+                    push(&mut body, 3, &4_u32.to_ne_bytes());
+                    push(&mut body, 4, &7_u32.to_ne_bytes());
+                }
+                31 if self.may_read_modules => body = Self::module(request),
+                31 => return Err(io::Error::from_raw_os_error(libc::EPERM)),
+                _ => return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
+            }
+            part(&generic::command(request[0], &body));
+            Ok(())
+        }
+    }
+
+    fn said(all: &[(&'static str, Values)], source: &str, name: &str) -> Option<String> {
+        let (_, values) = all.iter().find(|(one, _)| *one == source)?;
+        let found = values.iter().find(|(one, _)| one == name);
+        found.map(|(_, value)| value.clone())
+    }
+
+    #[test]
+    fn a_phy_and_a_module() {
+        let mut script = Script {
+            may_read_modules: true,
+            ..Script::default()
+        };
+        let all = of(&mut script, 2);
+        let said = |source, name| said(&all, source, name);
+        assert_eq!(said("ethtool", "SQI").as_deref(), Some("4/7"));
+        assert_eq!(said("ethtool -m", "Vendor name").as_deref(), Some("EXAMPLE"));
+        let received = said("ethtool -m", "Receiver signal average optical power");
+        assert_eq!(received.as_deref(), Some("-22.01 dBm"));
+        assert_eq!(said("ethtool --show-mse", "A average"), None);
+        assert_eq!(script.asked, [6, 51, 31, 31, 31]);
+    }
+
+    #[test]
+    fn without_rights_there_is_no_module() {
+        let all = of(&mut Script::default(), 2);
+        assert_eq!(all.len(), 1);
+        assert_eq!(said(&all, "ethtool", "SQI").as_deref(), Some("4/7"));
+    }
+
+    #[test]
+    fn the_loopback_has_neither() {
+        assert_eq!(read("lo"), []);
+        assert_eq!(read("no-such-if"), []);
+    }
+}
