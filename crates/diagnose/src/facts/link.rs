@@ -42,6 +42,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "phy_rx_errors" "frames" "frames that the PHY received with errors" "ethtool -S {interface} --groups phydev"
     "sqi" "" "signal quality index of the PHY, 0 the worst" "ethtool {interface}"
     "sqi_ratio" "ratio" "that index, of the best one" "ethtool {interface}"
+    "cable_faults" "" "pairs of the cable with a fault, or none" "linerate inspect {interface} --cable-test"
     "module_rx_power_dbm" "dBm" "light that the module receives, of the darkest lane in use" "ethtool -m {interface}"
     "module_rx_margin_db" "dB" "how far that is above the module's low alarm limit; negative: below" "ethtool -m {interface}"
     "module_rx_headroom_db" "dB" "how far the brightest lane is below the module's high alarm limit; negative: above" "ethtool -m {interface}"

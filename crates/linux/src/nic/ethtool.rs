@@ -2,6 +2,7 @@
 //! The parts of `SIOCETHTOOL` that every driver since Linux 2.6 answers: driver, speed, statistics; and the
 //! settings, in [`settings`].
 
+pub mod cable;
 mod family;
 mod parameters;
 pub mod physical;

@@ -15,7 +15,33 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
         vantage.add(facts, "sqi", index, "ethtool");
         vantage.add(facts, "sqi_ratio", index / most, "ethtool");
     }
+    if vantage.is_interface_alone() {
+        vantage.add(facts, "cable_faults", cable_faults(vantage), CABLE);
+    }
 }
+
+/// `Pair B Open Circuit at 4.20m, Pair C …`; `none` after a test that found none.
+fn cable_faults(vantage: &Vantage<'_>) -> Option<String> {
+    let codes = vantage.own_values(CABLE).filter_map(|(name, code)| {
+        let pair = name.strip_suffix(" code")?;
+        Some((pair, code))
+    });
+    let codes: Vec<(&str, &str)> = codes.collect();
+    let fault = |(pair, code): &(&str, &str)| {
+        let length = vantage.set_up(CABLE, &format!("{pair}, fault length"));
+        let at = length.map_or_else(String::new, |length| format!(" at {length}"));
+        FAULTS.iter().any(|fault| code.starts_with(fault)).then(|| format!("{pair} {code}{at}"))
+    };
+    let faults: Vec<String> = codes.iter().filter_map(fault).collect();
+    (!codes.is_empty()).then(|| match faults.is_empty() {
+        true => "none".to_owned(),
+        false => faults.join(", "),
+    })
+}
+
+const CABLE: &str = "ethtool --cable-test";
+/// Noise and a missing resolution are no fault of the cable.
+const FAULTS: [&str; 3] = ["Open", "Short", "Impedance"];
 
 /// `SQI: 3/7`; an index of 0 of a link that is down says nothing.
 fn quality(vantage: &Vantage<'_>) -> Option<(f64, f64)> {

@@ -102,6 +102,10 @@ mod tests {
             part(&generic::command(request[0], &body));
             Ok(())
         }
+
+        fn listen(&mut self, _: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<()> {
+            Err(io::ErrorKind::WouldBlock.into())
+        }
     }
 
     fn said(all: &[(&'static str, Values)], source: &str, name: &str) -> Option<String> {
