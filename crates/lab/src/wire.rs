@@ -6,6 +6,7 @@
 
 mod ceiling;
 mod counters;
+mod ecn;
 mod log;
 mod relay;
 mod report;
@@ -86,6 +87,7 @@ impl Wire {
                 to,
                 began,
                 impairment: spec.direction(number),
+                clears_ecn: spec.clears_ecn,
                 frame_bytes_max,
                 log: wire.log.as_ref().map(|log| log.direction(name)),
                 stop: Arc::clone(&wire.stop),

@@ -15,6 +15,7 @@ use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_method::impair::{DropReason, Fate, Wire};
 
 use super::counters::Published;
+use super::ecn;
 use super::log::{DirectionLog, Entry};
 use super::report::DirectionReport;
 use super::store::Store;
@@ -25,6 +26,7 @@ pub(super) struct Relay {
     pub to: PacketSender,
     pub began: Instant,
     pub impairment: Wire,
+    pub clears_ecn: bool,
     pub frame_bytes_max: usize,
     pub log: Option<DirectionLog>,
     pub stop: Arc<AtomicBool>,
@@ -46,6 +48,7 @@ impl Relay {
             to: self.to,
             store: Store::new(slots, self.frame_bytes_max),
             scratch: vec![0; self.frame_bytes_max],
+            clears_ecn: self.clears_ecn,
             report: DirectionReport {
                 name: self.name,
                 ..DirectionReport::default()
@@ -109,7 +112,9 @@ fn decide(impairment: &mut Wire, now_ns: u64, frame: &[u8]) -> Fate {
 struct Egress {
     to: PacketSender,
     store: Store,
+    /// The frame as it leaves, if that differs from how it came.
     scratch: Vec<u8>,
+    clears_ecn: bool,
     report: DirectionReport,
 }
 
@@ -125,10 +130,11 @@ impl Egress {
                 corrupt_bit,
             } => (at_ns, copies, corrupt_bit),
         };
-        let flipped = corrupt_bit.is_some_and(|bit| self.corrupt(frame, bit));
+        let cleared = self.clears_ecn && self.clear_ecn(frame);
+        let flipped = corrupt_bit.is_some_and(|bit| self.corrupt(frame, bit, cleared));
         let mut accepted = 0;
         for _ in 0..copies {
-            accepted += u8::from(self.hand_over(frame, flipped, at_ns, now_ns));
+            accepted += u8::from(self.hand_over(frame, flipped || cleared, at_ns, now_ns));
         }
         self.report.duplicated += u64::from(accepted > 1);
         self.report.corrupted += u64::from(flipped);
@@ -154,19 +160,30 @@ impl Egress {
         Entry::lost(why)
     }
 
-    /// Copies the frame into `scratch` with that bit flipped.
-    fn corrupt(&mut self, frame: &[u8], bit: u64) -> bool {
+    /// Copies the frame into `scratch` without its ECN field.
+    fn clear_ecn(&mut self, frame: &[u8]) -> bool {
+        let copy = self.scratch.get_mut(..frame.len());
+        copy.is_some_and(|copy| {
+            copy.copy_from_slice(frame);
+            ecn::clear(copy)
+        })
+    }
+
+    /// Copies the frame into `scratch` with that bit flipped, unless it `is_copied` already.
+    fn corrupt(&mut self, frame: &[u8], bit: u64, is_copied: bool) -> bool {
         let byte = (bit / 8) as usize;
         if byte >= frame.len() || frame.len() > self.scratch.len() {
             return false;
         }
-        self.scratch[..frame.len()].copy_from_slice(frame);
+        if !is_copied {
+            self.scratch[..frame.len()].copy_from_slice(frame);
+        }
         self.scratch[byte] ^= 1 << (bit % 8);
         true
     }
 
-    fn hand_over(&mut self, frame: &[u8], flipped: bool, at_ns: u64, now_ns: u64) -> bool {
-        let frame = if flipped {
+    fn hand_over(&mut self, frame: &[u8], is_changed: bool, at_ns: u64, now_ns: u64) -> bool {
+        let frame = if is_changed {
             &self.scratch[..frame.len()]
         } else {
             frame

@@ -9,6 +9,8 @@ use crate::Fault;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WireSpec {
     pub impairment: Impairment,
+    /// Whether packets leave it as Not-ECT.
+    pub clears_ecn: bool,
     /// The seed of its random numbers; direction B to A uses the next.
     pub seed: u64,
 }
@@ -20,6 +22,7 @@ impl WireSpec {
         let impairment = &mut self.impairment;
         match fault {
             Fault::BlackHole { bytes } => impairment.longest_bytes = ETHERNET + bytes as usize,
+            Fault::EcnClear => self.clears_ecn = true,
             Fault::Loss { ratio } => impairment.loss_ratio = ratio,
             Fault::BurstLoss { ratio, frames } => impairment.burst_loss = bursts(ratio, frames),
             Fault::Reorder { ratio, by_ns } => {
