@@ -3,20 +3,32 @@
 //!
 //! Modules answer over a slow bus: a module takes tens of milliseconds, so this is read once per run.
 
+use std::io;
+
 use linerate_wire::module::{self, Part, Stretch};
 use linerate_wire::netlink::ethtool::{eeprom, link_state, mse};
 
 use super::family::{Family, Kernel};
+use super::request::{Card, Ethtool, command, get, put};
 use super::settings::Values;
 
 /// The output of each command, with the command. What the kernel refuses has no entry; modules need CAP_NET_ADMIN.
 #[must_use]
 pub fn read(interface: &str) -> Vec<(&'static str, Values)> {
-    let index = crate::nic::link(interface).map(|link| link.index);
-    match (index, Kernel::open()) {
-        (Ok(index), Ok(mut kernel)) => of(&mut kernel, index),
-        _ => Vec::new(),
+    let Ok(link) = crate::nic::link(interface) else {
+        return Vec::new();
+    };
+    let mut all = match Kernel::open() {
+        Ok(mut kernel) => of(&mut kernel, link.index),
+        Err(_) => Vec::new(),
+    };
+    if all.iter().all(|(source, _)| *source != MODULE)
+        && let Ok(card) = Ethtool::of(interface)
+    {
+        all.push((MODULE, of_module(|stretch| by_ioctl(&card, stretch))));
+        all.retain(|(_, values)| !values.is_empty());
     }
+    all
 }
 
 /// The same of the interface of this number, as `family` answers.
@@ -25,7 +37,7 @@ pub fn of(family: &mut dyn Family, index: u32) -> Vec<(&'static str, Values)> {
     let all = [
         ("ethtool", values(family, &link_state::request(index), link_state::values)),
         ("ethtool --show-mse", values(family, &mse::request(index), mse::values)),
-        ("ethtool -m", of_module(family, index)),
+        (MODULE, of_module(|stretch| by_netlink(family, index, stretch))),
     ];
     all.into_iter().filter(|(_, values)| !values.is_empty()).collect()
 }
@@ -36,14 +48,9 @@ fn values(family: &mut dyn Family, request: &[u8], read: fn(&[u8]) -> Values) ->
     refused.map_or_else(|_| Values::new(), |()| values)
 }
 
-fn of_module(family: &mut dyn Family, index: u32) -> Values {
-    let mut part = |stretch: Stretch| -> Part {
-        let mut bytes = Vec::new();
-        let request = eeprom::request(index, stretch);
-        // A page that a module does not have is refused, or read as nothing.
-        let _ = family.ask(&request, &mut |answer| bytes.extend(eeprom::bytes(answer)));
-        (stretch, bytes)
-    };
+/// A page that a module does not have is refused, or read as nothing.
+fn of_module(mut read: impl FnMut(Stretch) -> io::Result<Vec<u8>>) -> Values {
+    let mut part = |stretch: Stretch| -> Part { (stretch, read(stretch).unwrap_or_default()) };
     let (_, first) = part(module::FIRST);
     let Some(identifier) = first.first() else {
         return Values::new();
@@ -52,12 +59,43 @@ fn of_module(family: &mut dyn Family, index: u32) -> Values {
     module::values(*identifier, &parts)
 }
 
+fn by_netlink(family: &mut dyn Family, index: u32, stretch: Stretch) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let request = eeprom::request(index, stretch);
+    family.ask(&request, &mut |answer| bytes.extend(eeprom::bytes(answer)))?;
+    Ok(bytes)
+}
+
+/// Before Linux 5.13: the pages one after the other; of an SFP the diagnostics after its 256 bytes of identity.
+fn by_ioctl(card: &dyn Card, stretch: Stretch) -> io::Result<Vec<u8>> {
+    // struct ethtool_modinfo: cmd, type, eeprom_len, reserved[8].
+    let held = get(&card.ask(ETHTOOL_GMODULEINFO, 44)?, 8)?;
+    let bytes = u32::from(stretch.bytes);
+    let place = match stretch.bus_address {
+        0x50 => 128 * u32::from(stretch.page) + u32::from(stretch.offset),
+        _ => 256 + u32::from(stretch.offset),
+    };
+    if place + bytes > held {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    // struct ethtool_eeprom: cmd, magic, offset, len, data.
+    let mut request = command(ETHTOOL_GMODULEEEPROM, EEPROM_BYTES + usize::from(stretch.bytes));
+    put(&mut request, 8, place);
+    put(&mut request, 12, bytes);
+    card.exchange(&mut request)?;
+    Ok(request.split_off(EEPROM_BYTES))
+}
+
+const MODULE: &str = "ethtool -m";
+const ETHTOOL_GMODULEINFO: u32 = 0x42;
+const ETHTOOL_GMODULEEEPROM: u32 = 0x43;
+const EEPROM_BYTES: usize = 16;
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use linerate_wire::netlink::attribute::{find, push, unsigned};
     use linerate_wire::netlink::generic;
-    use std::io;
 
     /// Answers requests as a kernel with a PHY and an SFP would.
     #[derive(Default)]
@@ -128,6 +166,45 @@ mod tests {
         assert_eq!(received.as_deref(), Some("-22.01 dBm"));
         assert_eq!(said("ethtool --show-mse", "A average"), None);
         assert_eq!(script.asked, [6, 51, 31, 31, 31]);
+    }
+
+    /// A driver that has only the ioctls, with a QSFP of 640 bytes.
+    struct Old;
+
+    impl Card for Old {
+        fn exchange(&self, request: &mut [u8]) -> io::Result<()> {
+            let word = |at| get(request, at).unwrap() as usize;
+            match word(0) {
+                0x42 => put(request, 8, 640),
+                0x43 => {
+                    let (place, bytes) = (word(8), word(12));
+                    let mut memory = [0; 640];
+                    memory[0] = 0x11;
+                    memory[34..36].copy_from_slice(&10_000_u16.to_be_bytes());
+                    memory[512 + 50..512 + 52].copy_from_slice(&457_u16.to_be_bytes());
+                    request[16..].copy_from_slice(&memory[place..place + bytes]);
+                }
+                _ => return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_old_kernel_has_the_pages_one_after_the_other() {
+        let all = [(MODULE, of_module(|stretch| by_ioctl(&Old, stretch)))];
+        let said = |name| said(&all, MODULE, name);
+        let received = said("Rcvr signal avg optical power (Channel 1)");
+        assert_eq!(received, None, "OMA: byte 220 is 0");
+        assert_eq!(said("Receiver signal OMA (Channel 1)").as_deref(), Some("0.00 dBm"));
+        let limit = said("Laser rx power low alarm threshold");
+        assert_eq!(limit.as_deref(), Some("-13.40 dBm"));
+        let beyond = Stretch {
+            page: 4,
+            offset: 200,
+            ..module::FIRST
+        };
+        assert!(by_ioctl(&Old, beyond).is_err());
     }
 
     #[test]
