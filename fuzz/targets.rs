@@ -334,7 +334,12 @@ fn module_memory(bytes: &[u8]) {
     let Some((identifier, rest)) = bytes.split_first() else {
         return;
     };
-    let part = |stretch: &module::Stretch| (*stretch, rest.iter().copied().take(stretch.bytes.into()).collect());
+    let part = |stretch: &module::Stretch| {
+        (
+            *stretch,
+            rest.iter().copied().take(stretch.bytes.into()).collect(),
+        )
+    };
     let parts: Vec<module::Part> = module::stretches(bytes).iter().map(part).collect();
     let values = module::values(*identifier, &parts);
     let names: std::collections::BTreeSet<_> = values.iter().map(|(name, _)| name).collect();

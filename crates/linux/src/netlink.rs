@@ -136,7 +136,12 @@ impl Netlink {
     /// As [`Netlink::family`]; those of setsockopt(2).
     pub(crate) fn join(&mut self, name: &str, group: &str) -> io::Result<()> {
         let group = self.of_family(name, |answer| generic::group(answer, group))?;
-        sockopt::set(&self.socket, libc::SOL_NETLINK, libc::NETLINK_ADD_MEMBERSHIP, &group)
+        sockopt::set(
+            &self.socket,
+            libc::SOL_NETLINK,
+            libc::NETLINK_ADD_MEMBERSHIP,
+            &group,
+        )
     }
 
     /// Hands out the notifications that come, until one is the wanted.

@@ -144,7 +144,9 @@ impl Memory<'_> {
 
     /// ASCII, padded with blanks. A byte that cannot be printed shows as `.`.
     fn text(&self, space: Space, from: u8, bytes: u8) -> Option<String> {
-        let all: Option<Vec<u8>> = (from..from + bytes).map(|at| self.byte(space, at)).collect();
+        let all: Option<Vec<u8>> = (from..from + bytes)
+            .map(|at| self.byte(space, at))
+            .collect();
         let printed = |byte: u8| match byte {
             b' '..=b'~' => char::from(byte),
             0 => ' ',
@@ -192,7 +194,11 @@ fn put(values: &mut Values, name: &str, value: impl Into<String>) {
 fn lanes(values: &mut Values, name: &str, of: Quantity, raws: impl Iterator<Item = Option<u16>>) {
     for (raw, lane) in raws.zip(1..) {
         if let Some(raw) = raw {
-            put(values, &format!("{name} (Channel {lane})"), of.text(raw.into()));
+            put(
+                values,
+                &format!("{name} (Channel {lane})"),
+                of.text(raw.into()),
+            );
         }
     }
 }

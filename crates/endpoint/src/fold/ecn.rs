@@ -31,7 +31,11 @@ impl Fold<'_> {
     fn of_segments(&self) -> Ecn {
         let senders = || self.pairs.iter().filter_map(Pair::sender);
         let receivers = self.pairs.iter().filter_map(Pair::receiver);
-        let sum = |name| senders().filter_map(|of| of.tcp_info.get(name).copied()).reduce(u64::saturating_add);
+        let sum = |name| {
+            senders()
+                .filter_map(|of| of.tcp_info.get(name).copied())
+                .reduce(u64::saturating_add)
+        };
         Ecn {
             negotiated: all_have(senders(), OPTION_ECN),
             ect_seen: all_have(receivers, OPTION_ECN_SEEN),
@@ -67,7 +71,9 @@ impl<'a> Pair<'a> {
 /// Whether the option is on in every connection; `None` if none is known.
 fn all_have<'a>(sides: impl Iterator<Item = &'a StreamAccount>, option: u64) -> Option<bool> {
     let options = sides.filter_map(|side| side.tcp_info.get("tcpi_options"));
-    options.map(|options| options & option != 0).reduce(|all, one| all && one)
+    options
+        .map(|options| options & option != 0)
+        .reduce(|all, one| all && one)
 }
 
 fn both(one: Arrived, other: Arrived) -> Arrived {

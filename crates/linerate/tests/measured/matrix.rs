@@ -150,7 +150,12 @@ fn the_amount_of_a_server_that_has_finished_is_awaited() {
 /// A path that keeps the ECN field, and one that clears it. On a busy machine a datagram may be lost, but none changes.
 #[test]
 fn the_ecn_field_arrives_or_is_cleared() {
-    let lines = ["udp {peer}", "udp {peer6}", "udp {peer} -R", "udp {peer6} -R --mode gso"];
+    let lines = [
+        "udp {peer}",
+        "udp {peer6}",
+        "udp {peer} -R",
+        "udp {peer6} -R --mode gso",
+    ];
     let lines = lines.map(|line| format!("{line} -S 2 -k 200 -b 20M -l 500"));
     let cleared = ["--fault", "ecn-clear"];
     for (flags, kept) in [(&[][..], true), (&cleared[..], false)] {
@@ -165,7 +170,12 @@ fn the_ecn_field_arrives_or_is_cleared() {
                 assert_eq!(ecn["requested"], "ect0", "{}", one.line);
             }
             let found = one.document()["findings"].to_string();
-            assert_eq!(found.contains("ecn-bleached"), !kept, "{}: {found}", one.line);
+            assert_eq!(
+                found.contains("ecn-bleached"),
+                !kept,
+                "{}: {found}",
+                one.line
+            );
         }
     }
 }
@@ -179,7 +189,10 @@ fn tcp_info_is_whole() {
             let (sender, receiver) = ("sender_tcp_info", "receiver_tcp_info");
             let sent = of(sender, "tcpi_bytes_acked").unwrap();
             assert!(sent > 0 && of(sender, "tcpi_snd_mss") > Some(0), "{flow}");
-            assert!(of(receiver, "tcpi_bytes_received") >= Some(sent / 2), "{flow}");
+            assert!(
+                of(receiver, "tcpi_bytes_received") >= Some(sent / 2),
+                "{flow}"
+            );
             // Linux 2.6 has it, and no test retransmits as much.
             assert!(of(sender, "tcpi_total_retrans").unwrap() < 10_000, "{flow}");
         }

@@ -24,14 +24,21 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
 fn device(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("Cable test ")?;
     let (state, name) = rest.split_once(" for device ")?;
-    ["started", "completed"].contains(&state).then_some(name.trim_end_matches('.'))
+    ["started", "completed"]
+        .contains(&state)
+        .then_some(name.trim_end_matches('.'))
 }
 
 /// `Pair A code OK`, `Pair B, fault length: 4.20m`.
 fn pair(line: &str) -> Option<(String, String)> {
     let rest = line.strip_prefix("Pair ")?;
-    let letter = rest.chars().next().filter(|letter| ('A'..='D').contains(letter))?;
-    let value = |rest: &str| Some(rest.trim().to_owned()).filter(|text| text.len() < 60 && !text.is_empty());
+    let letter = rest
+        .chars()
+        .next()
+        .filter(|letter| ('A'..='D').contains(letter))?;
+    let value = |rest: &str| {
+        Some(rest.trim().to_owned()).filter(|text| text.len() < 60 && !text.is_empty())
+    };
     let rest = &rest[1..];
     match rest.strip_prefix(" code ") {
         Some(code) => Some((format!("Pair {letter} code"), value(code)?)),
@@ -65,9 +72,15 @@ mod tests {
         let [Content::Settings(settings)] = block.content.as_slice() else {
             panic!()
         };
-        assert_eq!((block.lines, settings.interface.as_deref()), (5, Some("eth0")));
+        assert_eq!(
+            (block.lines, settings.interface.as_deref()),
+            (5, Some("eth0"))
+        );
         let last = ("Pair B, fault length".to_owned(), "4.20m".to_owned());
         assert_eq!(settings.values[2], last);
-        assert_eq!(read(Lines::new(&lines[5..], &looked), Hint::default()), None);
+        assert_eq!(
+            read(Lines::new(&lines[5..], &looked), Hint::default()),
+            None
+        );
     }
 }

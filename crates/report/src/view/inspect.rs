@@ -132,7 +132,10 @@ fn interface(output: &Output, name: &str) -> Vec<Line> {
 fn physical(output: &Output, name: &str) -> Vec<String> {
     let get = |source: &str, key: &str| value(output, Some(name), source, key);
     let module = |key: &str| get("ethtool -m", key);
-    let identity: Vec<&str> = ["Vendor name", "Vendor PN"].into_iter().filter_map(module).collect();
+    let identity: Vec<&str> = ["Vendor name", "Vendor PN"]
+        .into_iter()
+        .filter_map(module)
+        .collect();
     let light = |names: &[&str]| names.iter().find_map(|name| module(name));
     let quality = get("ethtool", "SQI").map(|index| index.replace('/', " of "));
     let code = get("ethtool --show-fec", "Active FEC encoding");
@@ -253,7 +256,10 @@ const RECEIVED: [&str; 2] = [
     "Receiver signal average optical power",
     "Rcvr signal avg optical power (Channel 1)",
 ];
-const SENT: [&str; 2] = ["Laser output power", "Transmit avg optical power (Channel 1)"];
+const SENT: [&str; 2] = [
+    "Laser output power",
+    "Transmit avg optical power (Channel 1)",
+];
 const PROGRAMS: &str = "ps -eo comm";
 const COLUMNS: usize = 80;
 const MORE: &str = "each setting and the evidence: linerate inspect -v";

@@ -4,8 +4,8 @@
 
 use super::quantity::Quantity;
 use super::{
-    BIAS, BUS_ADDRESS, Memory, Named, RX_POWER, Space, Stretch, TEMPERATURE, TX_POWER, VOLTAGE, Values,
-    lanes, put,
+    BIAS, BUS_ADDRESS, Memory, Named, RX_POWER, Space, Stretch, TEMPERATURE, TX_POWER, VOLTAGE,
+    Values, lanes, put,
 };
 
 /// Without bytes 8 to 13 and those of page 11h before 154, whose flags reading would clear.

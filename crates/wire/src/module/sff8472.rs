@@ -3,8 +3,8 @@
 
 use super::quantity::Quantity;
 use super::{
-    BIAS, BUS_ADDRESS, LIMITS, Memory, Named, RX_POWER, Space, Stretch, TEMPERATURE, TX_POWER, VOLTAGE,
-    Values, put,
+    BIAS, BUS_ADDRESS, LIMITS, Memory, Named, RX_POWER, Space, Stretch, TEMPERATURE, TX_POWER,
+    VOLTAGE, Values, put,
 };
 
 pub(super) const STRETCHES: [Stretch; 2] = [
@@ -20,7 +20,9 @@ pub(super) const STRETCHES: [Stretch; 2] = [
 pub(super) fn add(memory: &Memory<'_>, values: &mut Values) {
     memory.texts(IDENTITY, &TEXTS, values);
     // A passive cable (byte 8 bit 2) and an active one (bit 3) have no wavelength.
-    let is_cable = memory.byte(IDENTITY, 8).is_some_and(|byte| byte & 0b1100 != 0);
+    let is_cable = memory
+        .byte(IDENTITY, 8)
+        .is_some_and(|byte| byte & 0b1100 != 0);
     let wavelength = memory.word(IDENTITY, 60).filter(|nm| *nm > 0 && !is_cable);
     if let Some(nm) = wavelength {
         put(values, "Laser wavelength", format!("{nm}nm"));
@@ -81,7 +83,10 @@ fn on_line(memory: &Memory<'_>, quantity: Quantity, at: u8, raw: f64) -> Option<
 /// §9.3: a polynomial of degree 4 whose coefficients are IEEE 754 numbers, that of the highest power first.
 fn on_curve(memory: &Memory<'_>, raw: f64) -> Option<f64> {
     let coefficient = |at: u8| {
-        let (high, low) = (memory.word(DIAGNOSTICS, at)?, memory.word(DIAGNOSTICS, at + 2)?);
+        let (high, low) = (
+            memory.word(DIAGNOSTICS, at)?,
+            memory.word(DIAGNOSTICS, at + 2)?,
+        );
         let bits = u32::from(high) << 16 | u32::from(low);
         Some(f64::from(f32::from_bits(bits)))
     };

@@ -3,8 +3,8 @@
 
 use super::quantity::Quantity;
 use super::{
-    BIAS, BUS_ADDRESS, Memory, Named, RX_POWER, Space, Stretch, TEMPERATURE, TX_POWER, VOLTAGE, Values,
-    lanes, put,
+    BIAS, BUS_ADDRESS, Memory, Named, RX_POWER, Space, Stretch, TEMPERATURE, TX_POWER, VOLTAGE,
+    Values, lanes, put,
 };
 
 /// Without bytes 3 to 21, whose flags reading would clear.
@@ -22,7 +22,11 @@ pub(super) fn add(memory: &Memory<'_>, values: &mut Values) {
     let is_laser = memory.byte(PAGE_0, 147).is_some_and(|byte| byte >> 4 < 0xa);
     let wavelength = memory.word(PAGE_0, 186).filter(|raw| *raw > 0 && is_laser);
     if let Some(raw) = wavelength {
-        put(values, "Laser wavelength", format!("{}nm", f64::from(raw) / 20.0));
+        put(
+            values,
+            "Laser wavelength",
+            format!("{}nm", f64::from(raw) / 20.0),
+        );
     }
     let single = |at| memory.word(PAGE_0, at).filter(|raw| *raw != 0);
     for (name, quantity, at) in [

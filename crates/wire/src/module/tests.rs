@@ -11,7 +11,8 @@ struct Made {
 
 impl Made {
     fn with(mut self, space: Space, at: u8, bytes: &[u8]) -> Self {
-        self.bytes.extend((at..).zip(bytes).map(|(at, byte)| (space, at, *byte)));
+        self.bytes
+            .extend((at..).zip(bytes).map(|(at, byte)| (space, at, *byte)));
         self
     }
 
@@ -38,14 +39,18 @@ impl Made {
 
     fn values(&self) -> Values {
         let (_, first) = self.read(FIRST);
-        let parts: Vec<Part> = stretches(&first).iter().map(|one| self.read(*one)).collect();
+        let parts: Vec<Part> = stretches(&first)
+            .iter()
+            .map(|one| self.read(*one))
+            .collect();
         values(first[0], &parts)
     }
 }
 
 fn of<'v>(values: &'v Values, name: &str) -> Option<&'v str> {
     let mut all = values.iter();
-    all.find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    all.find(|(key, _)| key == name)
+        .map(|(_, value)| value.as_str())
 }
 
 const A0: Space = (0x50, 0);
@@ -89,7 +94,11 @@ fn an_sfp_with_too_little_light() {
     ] {
         assert_eq!(of(&values, name), Some(value), "{name}");
     }
-    assert_eq!(of(&values, "Module voltage high alarm threshold"), None, "zeros");
+    assert_eq!(
+        of(&values, "Module voltage high alarm threshold"),
+        None,
+        "zeros"
+    );
     assert_eq!(of(&values, "Vendor SN"), None, "blank");
 }
 
@@ -135,7 +144,11 @@ fn a_qsfp_by_lane() {
         .text(page_0, 148, "EXAMPLE", 16)
         .words(page_0, 186, &[17_000])
         .with(page_0, 220, &[AVERAGE])
-        .words(page_3, 128, &[75 * 256, 1280_u16.wrapping_neg(), 70 * 256, 0])
+        .words(
+            page_3,
+            128,
+            &[75 * 256, 1280_u16.wrapping_neg(), 70 * 256, 0],
+        )
         .words(page_3, 176, &[21_878, 457, 17_378, 912]);
     let values = module.values();
     for (name, value) in [
@@ -178,7 +191,11 @@ fn a_cmis_module_scales_its_bias() {
         .words(page(2), 184, &[10_000, 2000, 9000, 3000])
         .words(page(0x11), 154, &[10_000; 8])
         .words(page(0x11), 170, &[4000; 8])
-        .words(page(0x11), 186, &[10_000, 10_000, 1, 0, 10_000, 10_000, 10_000, 10_000]);
+        .words(
+            page(0x11),
+            186,
+            &[10_000, 10_000, 1, 0, 10_000, 10_000, 10_000, 10_000],
+        );
     let values = module.values();
     for (name, value) in [
         ("Identifier", "0x18 (QSFP-DD)"),
@@ -196,7 +213,10 @@ fn a_cmis_module_scales_its_bias() {
 #[test]
 fn what_was_not_read_is_absent() {
     for first in [[3, 4, 7], [0x11, 0, 0], [0x18, 0, 0], [0xff, 0, 0]] {
-        let parts: Vec<Part> = stretches(&first).iter().map(|one| (*one, Vec::new())).collect();
+        let parts: Vec<Part> = stretches(&first)
+            .iter()
+            .map(|one| (*one, Vec::new()))
+            .collect();
         assert_eq!(values(first[0], &parts).len(), 1, "the identifier alone");
     }
     assert_eq!(stretches(&[]), &[]);

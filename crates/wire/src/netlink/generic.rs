@@ -37,7 +37,8 @@ pub fn family(payload: &[u8]) -> Option<u16> {
 pub fn group(payload: &[u8], name: &str) -> Option<u32> {
     let groups = find(attributes(payload), MCAST_GROUPS)?;
     let named = attribute::attributes(groups).map(|(_, group)| group);
-    let mut named = named.filter(|group| find(group, GROUP_NAME).map(text).as_deref() == Some(name));
+    let mut named =
+        named.filter(|group| find(group, GROUP_NAME).map(text).as_deref() == Some(name));
     word(find(named.next()?, GROUP_ID)?)
 }
 

@@ -15,17 +15,29 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     let low = limit("Laser rx power low alarm threshold");
     let high = limit("Laser rx power high alarm threshold");
     add("module_rx_power_dbm", darkest);
-    add("module_rx_margin_db", darkest.zip(low).map(|(power, low)| power - low));
-    add("module_rx_headroom_db", brightest.zip(high).map(|(power, high)| high - power));
+    add(
+        "module_rx_margin_db",
+        darkest.zip(low).map(|(power, low)| power - low),
+    );
+    add(
+        "module_rx_headroom_db",
+        brightest.zip(high).map(|(power, high)| high - power),
+    );
     // A laser without current is switched off.
     let sent = lanes(vantage, &SENT, has_current);
     let low = limit("Laser output power low alarm threshold");
     add("module_tx_power_dbm", least(&sent));
-    add("module_tx_margin_db", least(&sent).zip(low).map(|(power, low)| power - low));
+    add(
+        "module_tx_margin_db",
+        least(&sent).zip(low).map(|(power, low)| power - low),
+    );
     let temperature = limit("Module temperature");
     let high = limit("Module temperature high alarm threshold");
     add("module_temperature_celsius", temperature);
-    add("module_temperature_headroom", temperature.zip(high).map(|(now, high)| high - now));
+    add(
+        "module_temperature_headroom",
+        temperature.zip(high).map(|(now, high)| high - now),
+    );
 }
 
 /// The powers in dBm of the lanes in use: of several lanes, those whose laser has current; of a single one, where
@@ -35,7 +47,10 @@ fn lanes(vantage: &Vantage<'_>, names: &[&str], is_used: fn(Option<f64>) -> bool
     let of = |names: &[&str], (name, value): &(&str, &str)| {
         let lane = lane_of(name);
         let is_it = |start: &&str| name == start || lane.is_some() && name.starts_with(start);
-        names.iter().any(is_it).then(|| Some((lane, number(value)?)))?
+        names
+            .iter()
+            .any(is_it)
+            .then(|| Some((lane, number(value)?)))?
     };
     let currents: Vec<_> = all.iter().filter_map(|one| of(&BIAS, one)).collect();
     let powers = all.iter().filter_map(|one| of(names, one));

@@ -30,7 +30,10 @@ fn cable_faults(vantage: &Vantage<'_>) -> Option<String> {
     let fault = |(pair, code): &(&str, &str)| {
         let length = vantage.set_up(CABLE, &format!("{pair}, fault length"));
         let at = length.map_or_else(String::new, |length| format!(" at {length}"));
-        FAULTS.iter().any(|fault| code.starts_with(fault)).then(|| format!("{pair} {code}{at}"))
+        FAULTS
+            .iter()
+            .any(|fault| code.starts_with(fault))
+            .then(|| format!("{pair} {code}{at}"))
     };
     let faults: Vec<String> = codes.iter().filter_map(fault).collect();
     (!codes.is_empty()).then(|| match faults.is_empty() {
@@ -60,7 +63,11 @@ fn symbols(vantage: &Vantage<'_>, facts: &mut Facts) {
         Some((low, high, moved.grew.at_least))
     });
     let bins: Vec<(u32, u32, u64)> = bins.collect();
-    let worst = bins.iter().filter(|(.., count)| *count > 0).map(|(low, ..)| *low).max();
+    let worst = bins
+        .iter()
+        .filter(|(.., count)| *count > 0)
+        .map(|(low, ..)| *low)
+        .max();
     let most = bins.iter().map(|(_, high, _)| *high).max();
     let source = Source::Fec.text();
     vantage.add(facts, "fec_symbols_worst", worst.map(f64::from), source);

@@ -45,7 +45,12 @@ fn marked(ecn: &Ecn) -> Option<f64> {
 
 fn all(ecn: &Ecn) -> Option<f64> {
     let of = ecn.arrived?;
-    let all = [of.not_ect_packets, of.ect1_packets, of.ect0_packets, of.ce_packets];
+    let all = [
+        of.not_ect_packets,
+        of.ect1_packets,
+        of.ect0_packets,
+        of.ce_packets,
+    ];
     let all: f64 = all.into_iter().map(|count| count as f64).sum();
     (all > 0.0).then_some(all)
 }

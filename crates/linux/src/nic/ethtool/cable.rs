@@ -43,9 +43,13 @@ pub fn tested(family: &mut dyn Family, index: u32) -> io::Result<Values> {
 
 fn said(pair: &Pair) -> Values {
     let name = pair.name;
-    let code = pair.state.map(|state| (format!("Pair {name} code"), state.to_owned()));
+    let code = pair
+        .state
+        .map(|state| (format!("Pair {name} code"), state.to_owned()));
     let metres = |cm: u32| format!("{:.2}m", f64::from(cm) / 100.0);
-    let length = pair.fault_cm.map(|cm| (format!("Pair {name}, fault length"), metres(cm)));
+    let length = pair
+        .fault_cm
+        .map(|cm| (format!("Pair {name}, fault length"), metres(cm)));
     code.into_iter().chain(length).collect()
 }
 
@@ -98,7 +102,10 @@ mod tests {
 
     #[test]
     fn a_broken_pair_has_a_distance() {
-        let mut phy = Phy { can: true, asked: 0 };
+        let mut phy = Phy {
+            can: true,
+            asked: 0,
+        };
         let said = tested(&mut phy, 7).unwrap();
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let expected = [
@@ -110,7 +117,10 @@ mod tests {
 
     #[test]
     fn a_phy_that_cannot_says_so() {
-        let mut phy = Phy { can: false, asked: 0 };
+        let mut phy = Phy {
+            can: false,
+            asked: 0,
+        };
         let error = tested(&mut phy, 7).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EOPNOTSUPP));
     }

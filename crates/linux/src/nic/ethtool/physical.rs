@@ -35,11 +35,22 @@ pub fn read(interface: &str) -> Vec<(&'static str, Values)> {
 #[must_use]
 pub fn of(family: &mut dyn Family, index: u32) -> Vec<(&'static str, Values)> {
     let all = [
-        ("ethtool", values(family, &link_state::request(index), link_state::values)),
-        ("ethtool --show-mse", values(family, &mse::request(index), mse::values)),
-        (MODULE, of_module(|stretch| by_netlink(family, index, stretch))),
+        (
+            "ethtool",
+            values(family, &link_state::request(index), link_state::values),
+        ),
+        (
+            "ethtool --show-mse",
+            values(family, &mse::request(index), mse::values),
+        ),
+        (
+            MODULE,
+            of_module(|stretch| by_netlink(family, index, stretch)),
+        ),
     ];
-    all.into_iter().filter(|(_, values)| !values.is_empty()).collect()
+    all.into_iter()
+        .filter(|(_, values)| !values.is_empty())
+        .collect()
 }
 
 fn values(family: &mut dyn Family, request: &[u8], read: fn(&[u8]) -> Values) -> Values {
@@ -55,7 +66,10 @@ fn of_module(mut read: impl FnMut(Stretch) -> io::Result<Vec<u8>>) -> Values {
     let Some(identifier) = first.first() else {
         return Values::new();
     };
-    let parts: Vec<Part> = module::stretches(&first).iter().map(|one| part(*one)).collect();
+    let parts: Vec<Part> = module::stretches(&first)
+        .iter()
+        .map(|one| part(*one))
+        .collect();
     module::values(*identifier, &parts)
 }
 
@@ -79,7 +93,10 @@ fn by_ioctl(card: &dyn Card, stretch: Stretch) -> io::Result<Vec<u8>> {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     // struct ethtool_eeprom: cmd, magic, offset, len, data.
-    let mut request = command(ETHTOOL_GMODULEEEPROM, EEPROM_BYTES + usize::from(stretch.bytes));
+    let mut request = command(
+        ETHTOOL_GMODULEEEPROM,
+        EEPROM_BYTES + usize::from(stretch.bytes),
+    );
     put(&mut request, 8, place);
     put(&mut request, 12, bytes);
     card.exchange(&mut request)?;
@@ -161,7 +178,10 @@ mod tests {
         let all = of(&mut script, 2);
         let said = |source, name| said(&all, source, name);
         assert_eq!(said("ethtool", "SQI").as_deref(), Some("4/7"));
-        assert_eq!(said("ethtool -m", "Vendor name").as_deref(), Some("EXAMPLE"));
+        assert_eq!(
+            said("ethtool -m", "Vendor name").as_deref(),
+            Some("EXAMPLE")
+        );
         let received = said("ethtool -m", "Receiver signal average optical power");
         assert_eq!(received.as_deref(), Some("-22.01 dBm"));
         assert_eq!(said("ethtool --show-mse", "A average"), None);
@@ -196,7 +216,10 @@ mod tests {
         let said = |name| said(&all, MODULE, name);
         let received = said("Rcvr signal avg optical power (Channel 1)");
         assert_eq!(received, None, "OMA: byte 220 is 0");
-        assert_eq!(said("Receiver signal OMA (Channel 1)").as_deref(), Some("0.00 dBm"));
+        assert_eq!(
+            said("Receiver signal OMA (Channel 1)").as_deref(),
+            Some("0.00 dBm")
+        );
         let limit = said("Laser rx power low alarm threshold");
         assert_eq!(limit.as_deref(), Some("-13.40 dBm"));
         let beyond = Stretch {

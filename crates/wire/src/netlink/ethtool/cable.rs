@@ -42,7 +42,10 @@ fn pairs(nest: &[u8]) -> Vec<Pair> {
             _ => continue,
         };
         if !pairs.iter().any(|pair| pair.name == name) {
-            pairs.push(Pair { name, ..Pair::default() });
+            pairs.push(Pair {
+                name,
+                ..Pair::default()
+            });
         }
         for pair in pairs.iter_mut().filter(|pair| pair.name == name) {
             match kind {
@@ -100,11 +103,16 @@ mod tests {
         let results = [
             (RESULT | NESTED, nest(&[(PAIR, &[0]), (CODE, &[1])])),
             (RESULT | NESTED, nest(&[(PAIR, &[1]), (CODE, &[2])])),
-            (FAULT_LENGTH | NESTED, nest(&[(PAIR, &[1]), (LENGTH_CM, &420_u32.to_ne_bytes())])),
+            (
+                FAULT_LENGTH | NESTED,
+                nest(&[(PAIR, &[1]), (LENGTH_CM, &420_u32.to_ne_bytes())]),
+            ),
             (RESULT | NESTED, nest(&[(PAIR, &[9]), (CODE, &[2])])),
         ];
-        let results: Vec<(u16, &[u8])> =
-            results.iter().map(|(kind, value)| (*kind, value.as_slice())).collect();
+        let results: Vec<(u16, &[u8])> = results
+            .iter()
+            .map(|(kind, value)| (*kind, value.as_slice()))
+            .collect();
         let header = nest(&[(1, &index.to_ne_bytes())]);
         let results = nest(&results);
         let body = [
@@ -119,8 +127,16 @@ mod tests {
     fn each_pair_has_its_state() {
         let pairs = result(&notification(3, 2), 3).unwrap();
         let expected = [
-            Pair { name: 'A', state: Some("OK"), fault_cm: None },
-            Pair { name: 'B', state: Some("Open Circuit"), fault_cm: Some(420) },
+            Pair {
+                name: 'A',
+                state: Some("OK"),
+                fault_cm: None,
+            },
+            Pair {
+                name: 'B',
+                state: Some("Open Circuit"),
+                fault_cm: Some(420),
+            },
         ];
         assert_eq!(pairs, expected);
     }

@@ -9,7 +9,11 @@ use crate::module::Stretch;
 #[must_use]
 pub fn request(index: u32, stretch: Stretch) -> Vec<u8> {
     let mut wanted = header(EEPROM_HEADER, index, 0);
-    push(&mut wanted, OFFSET, &u32::from(stretch.offset).to_ne_bytes());
+    push(
+        &mut wanted,
+        OFFSET,
+        &u32::from(stretch.offset).to_ne_bytes(),
+    );
     push(&mut wanted, LENGTH, &u32::from(stretch.bytes).to_ne_bytes());
     push(&mut wanted, PAGE, &[stretch.page]);
     push(&mut wanted, I2C_ADDRESS, &[stretch.bus_address]);

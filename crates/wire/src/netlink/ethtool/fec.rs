@@ -31,13 +31,18 @@ pub fn counters(payload: &[u8]) -> Vec<(String, u64)> {
 /// An array of 64-bit numbers: the sum, then one number for each lane if the driver counts these.
 fn add(counters: &mut Vec<(String, u64)>, name: &str, value: &[u8]) {
     let numbers = value.chunks_exact(8).filter_map(unsigned);
-    counters.extend(numbers.take(1 + MOST_LANES).zip(0_usize..).map(|(count, at)| {
-        let name = match at.checked_sub(1) {
-            None => name.to_owned(),
-            Some(lane) => format!("{name} lane {lane}"),
-        };
-        (name, count)
-    }));
+    counters.extend(
+        numbers
+            .take(1 + MOST_LANES)
+            .zip(0_usize..)
+            .map(|(count, at)| {
+                let name = match at.checked_sub(1) {
+                    None => name.to_owned(),
+                    Some(lane) => format!("{name} lane {lane}"),
+                };
+                (name, count)
+            }),
+    );
 }
 
 fn bin(value: &[u8]) -> Option<(String, u64)> {
@@ -73,7 +78,10 @@ mod tests {
         push(&mut bin, BIN_HIGH, &3_u32.to_ne_bytes());
         push(&mut bin, BIN_VALUE, &17_u64.to_ne_bytes());
         let mut statistics = Vec::new();
-        let corrected: Vec<u8> = [30_u64, 10, 20].iter().flat_map(|n| n.to_ne_bytes()).collect();
+        let corrected: Vec<u8> = [30_u64, 10, 20]
+            .iter()
+            .flat_map(|n| n.to_ne_bytes())
+            .collect();
         push(&mut statistics, CORRECTED, &corrected);
         push(&mut statistics, UNCORRECTABLE, &5_u64.to_ne_bytes());
         push(&mut statistics, HISTOGRAM | NESTED, &bin);
@@ -88,7 +96,10 @@ mod tests {
             ("symbol_errors 1-3", 17),
         ];
         let read = counters(&generic::command(FEC_GET, &body));
-        let read: Vec<_> = read.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        let read: Vec<_> = read
+            .iter()
+            .map(|(name, count)| (name.as_str(), *count))
+            .collect();
         assert_eq!(read, expected);
         assert_eq!(counters(&[]), []);
     }

@@ -111,8 +111,16 @@ mod tests {
     #[test]
     fn quality_and_downs_of_a_link() {
         let (index, most) = (3_u32.to_ne_bytes(), 7_u32.to_ne_bytes());
-        let with = [(LINK, &[1][..]), (SQI, &index), (SQI_MAX, &most), (DOWN_COUNT, &index)];
-        assert_eq!(said(&with), [pair("SQI", "3/7"), pair("Link Down Events", "3")]);
+        let with = [
+            (LINK, &[1][..]),
+            (SQI, &index),
+            (SQI_MAX, &most),
+            (DOWN_COUNT, &index),
+        ];
+        assert_eq!(
+            said(&with),
+            [pair("SQI", "3/7"), pair("Link Down Events", "3")]
+        );
         assert_eq!(said(&[(SQI, &index)]), [pair("SQI", "3")]);
     }
 

@@ -19,7 +19,10 @@ pub(super) fn codes(card: &dyn Card) -> io::Result<Values> {
 }
 
 fn names(bits: u32) -> String {
-    let set = NAMES.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
+    let set = NAMES
+        .iter()
+        .enumerate()
+        .filter(|(bit, _)| bits >> bit & 1 == 1);
     let names: Vec<&str> = set.map(|(_, name)| *name).collect();
     names.join(" ")
 }
