@@ -8,7 +8,11 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     if !vantage.is_interface_alone() {
         return;
     }
-    let mut add = |name, value: Option<f64>| vantage.add(facts, name, value, SOURCE);
+    // Modules report hundredths.
+    let mut add = |name, value: Option<f64>| {
+        let value = value.map(|value| (value * 100.0).round() / 100.0);
+        vantage.add(facts, name, value, SOURCE);
+    };
     let limit = |name: &str| number(vantage.set_up(SOURCE, name)?);
     let received = lanes(vantage, &RECEIVED, |_| true);
     let (darkest, brightest) = (least(&received), most(&received));
