@@ -41,7 +41,7 @@ pub(super) fn add(memory: &Memory<'_>, values: &mut Values) {
         ("Rcvr signal avg optical power", Quantity::Power, 186, 2),
     ] {
         let is_measured = monitors >> bit & 1 == 1;
-        let word = |lane| memory.word((BUS_ADDRESS, 0x11), from + 2 * lane);
+        let word = |lane: u8| memory.word((BUS_ADDRESS, 0x11), from + 2 * lane);
         let each = (0..8).map(|lane| Some(word(lane)?.saturating_mul(times(quantity))));
         lanes(values, name, quantity, each.filter(|_| is_measured));
     }

@@ -48,16 +48,8 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
 /// `is_used` says so of its current in mA.
 fn lanes(vantage: &Vantage<'_>, names: &[&str], is_used: fn(Option<f64>) -> bool) -> Vec<f64> {
     let all: Vec<(&str, &str)> = vantage.own_values(SOURCE).collect();
-    let of = |names: &[&str], (name, value): &(&str, &str)| {
-        let lane = lane_of(name);
-        let is_it = |start: &&str| name == start || lane.is_some() && name.starts_with(start);
-        names
-            .iter()
-            .any(is_it)
-            .then(|| Some((lane, number(value)?)))?
-    };
-    let currents: Vec<_> = all.iter().filter_map(|one| of(&BIAS, one)).collect();
-    let powers = all.iter().filter_map(|one| of(names, one));
+    let currents: Vec<_> = all.iter().filter_map(|one| reading(&BIAS, one)).collect();
+    let powers = all.iter().filter_map(|one| reading(names, one));
     let in_use = |(lane, _): &(Option<&str>, f64)| {
         let current = currents.iter().find(|(of, _)| of == lane);
         let current = current.map(|(_, milliamperes)| *milliamperes);
@@ -67,6 +59,14 @@ fn lanes(vantage: &Vantage<'_>, names: &[&str], is_used: fn(Option<f64>) -> bool
         }
     };
     powers.filter(in_use).map(|(_, power)| power).collect()
+}
+
+/// A lane and its reading, if this value has one of the names.
+fn reading<'v>(names: &[&str], (name, value): &(&'v str, &'v str)) -> Option<(Option<&'v str>, f64)> {
+    let lane = lane_of(name);
+    let is_it = |start: &&str| name == start || lane.is_some() && name.starts_with(start);
+    let value = names.iter().any(is_it).then(|| number(value))??;
+    Some((lane, value))
 }
 
 fn has_current(milliamperes: Option<f64>) -> bool {
