@@ -10,7 +10,7 @@ use super::{
 /// Without bytes 3 to 21, whose flags reading would clear.
 pub(super) const STRETCHES: [Stretch; 3] = [
     Stretch::of(0, 22, 36),
-    Stretch::of(0, 128, 92),
+    Stretch::of(0, 128, 93),
     Stretch::of(3, 128, 72),
 ];
 /// Byte 2: there is only page 0.

@@ -339,7 +339,7 @@ fn a_path_that_clears_ecn_and_one_that_marks() {
     assert_eq!(said_of(Codepoint::Ect0, arrived(0, 100_000, 0)), none);
     assert_eq!(said_of(Codepoint::Ect0, arrived(100_000, 0, 0)), ["T30"]);
     assert_eq!(said_of(Codepoint::NotEct, arrived(100_000, 0, 0)), none);
-    assert_eq!(said_of(Codepoint::Ect0, arrived(0, 98_000, 2000)), ["T31"]);
+    assert_eq!(said_of(Codepoint::Ect0, arrived(0, 98_000, 2000)), ["(T31)"]);
     assert_eq!(
         said_of(Codepoint::Ce, arrived(0, 0, 100_000)),
         none,
@@ -364,7 +364,7 @@ fn tcp_knows_whether_any_segment_arrived_as_ect() {
             ..Ecn::default()
         });
         let mut found = run(vec![test]).findings();
-        found.retain(|rule| rule.starts_with("T3"));
+        found.retain(|rule| rule.contains("T3"));
         found
     };
     let none = [""; 0];
@@ -372,7 +372,7 @@ fn tcp_knows_whether_any_segment_arrived_as_ect() {
     assert_eq!(said(true, Some(false), 0), ["T30"]);
     assert_eq!(said(true, None, 0), none, "a stock receiver");
     assert_eq!(said(false, Some(false), 0), none, "not negotiated");
-    assert_eq!(said(true, Some(true), 300), ["T31"]);
+    assert_eq!(said(true, Some(true), 300), ["(T31)"]);
     assert_eq!(
         said(true, Some(true), 200_000),
         none,
