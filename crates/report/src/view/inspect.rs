@@ -141,7 +141,7 @@ fn physical(output: &Output, name: &str) -> Vec<String> {
     let code = get("ethtool --show-fec", "Active FEC encoding");
     let parts = [
         (!identity.is_empty()).then(|| format!("module {}", identity.join(" "))),
-        module("Module temperature").map(|text| text.replace(" degrees C", " °C")),
+        module("Module temperature").map(|text| text.replace("degrees ", "")),
         light(&RECEIVED).map(|power| format!("rx {power}")),
         light(&SENT).map(|power| format!("tx {power}")),
         code.map(|code| format!("FEC {code}")),
@@ -398,7 +398,7 @@ mod tests {
             of("ethtool --show-fec", &[("Active FEC encoding", "RS")]),
         ]);
         let text = text(&output);
-        let line = "        module EXAMPLE SR-10G, 38.50 °C, rx -22.01 dBm, tx -2.45 dBm, FEC RS\n";
+        let line = "        module EXAMPLE SR-10G, 38.50 C, rx -22.01 dBm, tx -2.45 dBm, FEC RS\n";
         assert!(text.contains(line), "{text}");
         let mut output = host_of(1);
         output.settings.push(of("ethtool", &[("SQI", "3/7")]));
