@@ -62,7 +62,10 @@ fn lanes(vantage: &Vantage<'_>, names: &[&str], is_used: fn(Option<f64>) -> bool
 }
 
 /// A lane and its reading, if this value has one of the names.
-fn reading<'v>(names: &[&str], (name, value): &(&'v str, &'v str)) -> Option<(Option<&'v str>, f64)> {
+fn reading<'v>(
+    names: &[&str],
+    (name, value): &(&'v str, &'v str),
+) -> Option<(Option<&'v str>, f64)> {
     let lane = lane_of(name);
     let is_it = |start: &&str| name == start || lane.is_some() && name.starts_with(start);
     let value = names.iter().any(is_it).then(|| number(value))??;

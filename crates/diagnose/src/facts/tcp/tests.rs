@@ -339,7 +339,10 @@ fn a_path_that_clears_ecn_and_one_that_marks() {
     assert_eq!(said_of(Codepoint::Ect0, arrived(0, 100_000, 0)), none);
     assert_eq!(said_of(Codepoint::Ect0, arrived(100_000, 0, 0)), ["T30"]);
     assert_eq!(said_of(Codepoint::NotEct, arrived(100_000, 0, 0)), none);
-    assert_eq!(said_of(Codepoint::Ect0, arrived(0, 98_000, 2000)), ["(T31)"]);
+    assert_eq!(
+        said_of(Codepoint::Ect0, arrived(0, 98_000, 2000)),
+        ["(T31)"]
+    );
     assert_eq!(
         said_of(Codepoint::Ce, arrived(0, 0, 100_000)),
         none,

@@ -18,20 +18,28 @@ pub fn read(interface: &str) -> Vec<(&'static str, Values)> {
     let Ok(link) = crate::nic::link(interface) else {
         return Vec::new();
     };
-    let mut all = match Kernel::open() {
-        Ok(mut kernel) => of(&mut kernel, link.index),
+    let mut kernel = Kernel::open();
+    let mut all = match &mut kernel {
+        Ok(kernel) => of(kernel, link.index),
         Err(_) => Vec::new(),
     };
-    if all.iter().all(|(source, _)| *source != MODULE)
-        && let Ok(card) = Ethtool::of(interface)
-    {
-        all.push((MODULE, of_module(|stretch| by_ioctl(&card, stretch))));
-        all.retain(|(_, values)| !values.is_empty());
-    }
+    let module = match kernel {
+        Ok(mut kernel) => module(&mut kernel, link.index),
+        Err(_) => Err(io::ErrorKind::Unsupported.into()),
+    };
+    // A module that does not answer is not asked twice.
+    let module = module.or_else(|error| match error.kind() {
+        io::ErrorKind::Unsupported => {
+            let card = Ethtool::of(interface)?;
+            of_module(|stretch| by_ioctl(&card, stretch))
+        }
+        _ => Err(error),
+    });
+    all.extend(module.ok().map(|values| ("ethtool -m", values)));
     all
 }
 
-/// The same of the interface of this number, as `family` answers.
+/// The same of the interface of this number, as `family` answers, without its module.
 #[must_use]
 pub fn of(family: &mut dyn Family, index: u32) -> Vec<(&'static str, Values)> {
     let all = [
@@ -43,14 +51,18 @@ pub fn of(family: &mut dyn Family, index: u32) -> Vec<(&'static str, Values)> {
             "ethtool --show-mse",
             values(family, &mse::request(index), mse::values),
         ),
-        (
-            MODULE,
-            of_module(|stretch| by_netlink(family, index, stretch)),
-        ),
     ];
     all.into_iter()
         .filter(|(_, values)| !values.is_empty())
         .collect()
+}
+
+/// What the module of the interface of this number says, as `family` answers.
+///
+/// # Errors
+/// What the first read was refused with.
+pub fn module(family: &mut dyn Family, index: u32) -> io::Result<Values> {
+    of_module(|stretch| by_netlink(family, index, stretch))
 }
 
 fn values(family: &mut dyn Family, request: &[u8], read: fn(&[u8]) -> Values) -> Values {
@@ -60,17 +72,12 @@ fn values(family: &mut dyn Family, request: &[u8], read: fn(&[u8]) -> Values) ->
 }
 
 /// A page that a module does not have is refused, or read as nothing.
-fn of_module(mut read: impl FnMut(Stretch) -> io::Result<Vec<u8>>) -> Values {
-    let mut part = |stretch: Stretch| -> Part { (stretch, read(stretch).unwrap_or_default()) };
-    let (_, first) = part(module::FIRST);
-    let Some(identifier) = first.first() else {
-        return Values::new();
-    };
-    let parts: Vec<Part> = module::stretches(&first)
-        .iter()
-        .map(|one| part(*one))
-        .collect();
-    module::values(*identifier, &parts)
+fn of_module(mut read: impl FnMut(Stretch) -> io::Result<Vec<u8>>) -> io::Result<Values> {
+    let first = read(module::FIRST)?;
+    let identifier = *first.first().ok_or(io::ErrorKind::UnexpectedEof)?;
+    let part = |stretch: &Stretch| -> Part { (*stretch, read(*stretch).unwrap_or_default()) };
+    let parts: Vec<Part> = module::stretches(&first).iter().map(part).collect();
+    Ok(module::values(identifier, &parts))
 }
 
 fn by_netlink(family: &mut dyn Family, index: u32, stretch: Stretch) -> io::Result<Vec<u8>> {
@@ -103,7 +110,6 @@ fn by_ioctl(card: &dyn Card, stretch: Stretch) -> io::Result<Vec<u8>> {
     Ok(request.split_off(EEPROM_BYTES))
 }
 
-const MODULE: &str = "ethtool -m";
 const ETHTOOL_GMODULEINFO: u32 = 0x42;
 const ETHTOOL_GMODULEEEPROM: u32 = 0x43;
 const EEPROM_BYTES: usize = 16;
@@ -113,6 +119,8 @@ mod tests {
     use super::*;
     use linerate_wire::netlink::attribute::{find, push, unsigned};
     use linerate_wire::netlink::generic;
+
+    const MODULE: &str = "ethtool -m";
 
     /// Answers requests as a kernel with a PHY and an SFP would.
     #[derive(Default)]
@@ -175,7 +183,8 @@ mod tests {
             may_read_modules: true,
             ..Script::default()
         };
-        let all = of(&mut script, 2);
+        let mut all = of(&mut script, 2);
+        all.push((MODULE, module(&mut script, 2).unwrap()));
         let said = |source, name| said(&all, source, name);
         assert_eq!(said("ethtool", "SQI").as_deref(), Some("4/7"));
         assert_eq!(
@@ -212,7 +221,8 @@ mod tests {
 
     #[test]
     fn an_old_kernel_has_the_pages_one_after_the_other() {
-        let all = [(MODULE, of_module(|stretch| by_ioctl(&Old, stretch)))];
+        let values = of_module(|stretch| by_ioctl(&Old, stretch)).unwrap();
+        let all = [(MODULE, values)];
         let said = |name| said(&all, MODULE, name);
         let received = said("Rcvr signal avg optical power (Channel 1)");
         assert_eq!(received, None, "OMA: byte 220 is 0");
@@ -232,6 +242,8 @@ mod tests {
 
     #[test]
     fn without_rights_there_is_no_module() {
+        let refused = module(&mut Script::default(), 2).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
         let all = of(&mut Script::default(), 2);
         assert_eq!(all.len(), 1);
         assert_eq!(said(&all, "ethtool", "SQI").as_deref(), Some("4/7"));
