@@ -29,6 +29,8 @@ pub enum Fault {
     BlackHole { bytes: u32 },
     /// The wire clears the ECN field.
     EcnClear,
+    /// The wire marks every n-th packet that is ECN-capable.
+    EcnMark { every: u32 },
     /// The wire loses frames, independently.
     Loss { ratio: f64 },
     /// The wire loses this share of the frames, in bursts of this many on average.
@@ -75,6 +77,7 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "mtu" "1400" Mtu { bytes: count } "MTU of the peer's interface" &[];
     "black-hole" "1400" BlackHole { bytes: count } "the wire drops IP packets longer than this, without a message" &[];
     "ecn-clear" "" EcnClear {} "the wire clears the ECN field of all packets" &[];
+    "ecn-mark" "100" EcnMark { every: count } "the wire marks every n-th ECN-capable packet (CE)" &[];
     "loss" "1%" Loss { ratio: ratio } "the wire drops this share of the frames" &[];
     "burst-loss" "1%:10" BurstLoss { ratio: ratio, frames: count } "the wire drops this share, in bursts of this many frames" &[];
     "reorder" "1%:2ms" Reorder { ratio: ratio, by_ns: nanoseconds } "the wire delays this share by this much" &[];
@@ -99,6 +102,7 @@ impl Fault {
             self,
             Self::BlackHole { .. }
                 | Self::EcnClear
+                | Self::EcnMark { .. }
                 | Self::Loss { .. }
                 | Self::BurstLoss { .. }
                 | Self::Reorder { .. }

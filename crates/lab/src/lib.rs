@@ -44,7 +44,9 @@ pub use isolation::Isolation;
 pub use token::LabToken;
 pub use topology::Topology;
 use wire::Wire;
-pub use wire::{Ceiling, DirectionCounters, DirectionReport, WireCounters, WireReport, WireSpec};
+pub use wire::{
+    Ceiling, DirectionCounters, DirectionReport, EcnChange, WireCounters, WireReport, WireSpec,
+};
 
 use disturbances::Disturbances;
 use linerate_model::failure::Failure;

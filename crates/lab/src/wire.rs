@@ -24,6 +24,7 @@ use linerate_linux::packet::{PacketReceiver, PacketSender};
 use super::{LabError, cannot};
 pub use ceiling::Ceiling;
 pub use counters::{DirectionCounters, WireCounters};
+pub use ecn::EcnChange;
 use log::Log;
 use relay::Relay;
 pub use report::{DirectionReport, WireReport};
@@ -87,7 +88,7 @@ impl Wire {
                 to,
                 began,
                 impairment: spec.direction(number),
-                clears_ecn: spec.clears_ecn,
+                ecn: spec.ecn,
                 frame_bytes_max,
                 log: wire.log.as_ref().map(|log| log.direction(name)),
                 stop: Arc::clone(&wire.stop),

@@ -15,7 +15,7 @@ use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_method::impair::{DropReason, Fate, Wire};
 
 use super::counters::Published;
-use super::ecn;
+use super::ecn::{EcnChange, Marker};
 use super::log::{DirectionLog, Entry};
 use super::report::DirectionReport;
 use super::store::Store;
@@ -26,7 +26,7 @@ pub(super) struct Relay {
     pub to: PacketSender,
     pub began: Instant,
     pub impairment: Wire,
-    pub clears_ecn: bool,
+    pub ecn: EcnChange,
     pub frame_bytes_max: usize,
     pub log: Option<DirectionLog>,
     pub stop: Arc<AtomicBool>,
@@ -48,7 +48,7 @@ impl Relay {
             to: self.to,
             store: Store::new(slots, self.frame_bytes_max),
             scratch: vec![0; self.frame_bytes_max],
-            clears_ecn: self.clears_ecn,
+            marker: Marker::new(self.ecn),
             report: DirectionReport {
                 name: self.name,
                 ..DirectionReport::default()
@@ -114,7 +114,7 @@ struct Egress {
     store: Store,
     /// The frame as it leaves, if that differs from how it came.
     scratch: Vec<u8>,
-    clears_ecn: bool,
+    marker: Marker,
     report: DirectionReport,
 }
 
@@ -130,11 +130,11 @@ impl Egress {
                 corrupt_bit,
             } => (at_ns, copies, corrupt_bit),
         };
-        let cleared = self.clears_ecn && self.clear_ecn(frame);
-        let flipped = corrupt_bit.is_some_and(|bit| self.corrupt(frame, bit, cleared));
+        let marked = !self.marker.is_idle() && self.change_ecn(frame);
+        let flipped = corrupt_bit.is_some_and(|bit| self.corrupt(frame, bit, marked));
         let mut accepted = 0;
         for _ in 0..copies {
-            accepted += u8::from(self.hand_over(frame, flipped || cleared, at_ns, now_ns));
+            accepted += u8::from(self.hand_over(frame, flipped || marked, at_ns, now_ns));
         }
         self.report.duplicated += u64::from(accepted > 1);
         self.report.corrupted += u64::from(flipped);
@@ -160,12 +160,12 @@ impl Egress {
         Entry::lost(why)
     }
 
-    /// Copies the frame into `scratch` without its ECN field.
-    fn clear_ecn(&mut self, frame: &[u8]) -> bool {
+    /// Copies the frame into `scratch` with another ECN field.
+    fn change_ecn(&mut self, frame: &[u8]) -> bool {
         let copy = self.scratch.get_mut(..frame.len());
         copy.is_some_and(|copy| {
             copy.copy_from_slice(frame);
-            ecn::clear(copy)
+            self.marker.change(copy)
         })
     }
 

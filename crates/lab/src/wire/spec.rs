@@ -3,14 +3,15 @@
 
 use linerate_method::impair::{BurstLoss, Impairment, Reorder, Wire};
 
+use super::ecn::EcnChange;
 use crate::Fault;
 
 /// The behaviour of a wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WireSpec {
     pub impairment: Impairment,
-    /// Whether packets leave it as Not-ECT.
-    pub clears_ecn: bool,
+    /// What it does to the ECN field.
+    pub ecn: EcnChange,
     /// The seed of its random numbers; direction B to A uses the next.
     pub seed: u64,
 }
@@ -22,7 +23,8 @@ impl WireSpec {
         let impairment = &mut self.impairment;
         match fault {
             Fault::BlackHole { bytes } => impairment.longest_bytes = ETHERNET + bytes as usize,
-            Fault::EcnClear => self.clears_ecn = true,
+            Fault::EcnClear => self.ecn = EcnChange::Cleared,
+            Fault::EcnMark { every } => self.ecn = EcnChange::Marked { every },
             Fault::Loss { ratio } => impairment.loss_ratio = ratio,
             Fault::BurstLoss { ratio, frames } => impairment.burst_loss = bursts(ratio, frames),
             Fault::Reorder { ratio, by_ns } => {

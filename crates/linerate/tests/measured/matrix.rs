@@ -180,6 +180,18 @@ fn the_ecn_field_arrives_or_is_cleared() {
     }
 }
 
+#[test]
+fn marks_of_a_queue_are_counted() {
+    let line = "udp {peer} -S 2 -k 200 -b 20M -l 500".to_owned();
+    for one in lab(&["--fault", "ecn-mark=10"], &[line]) {
+        let test = &one.sound()[0];
+        let marked = test["ecn"]["arrived"]["ce_packets"].as_u64();
+        assert!((10..=40).contains(&marked.unwrap()), "{}", test["ecn"]);
+        let found = one.document()["findings"].to_string();
+        assert!(found.contains("congestion-marked"), "{found}");
+    }
+}
+
 /// Both ends' kernels, as far as their structure goes.
 #[test]
 fn tcp_info_is_whole() {
