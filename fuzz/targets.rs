@@ -23,7 +23,7 @@ use linerate_wire::iperf3::session::Session;
 use linerate_wire::linerate::token::{Digits, Exchange, Party, Proof, Secret};
 use linerate_wire::linerate::{boot_id, hello, probe, stamp};
 use linerate_wire::offload::{Request, Segments, Upper, complete};
-use linerate_wire::{arp, ether, gzip, json, netlink, proc, tracefs};
+use linerate_wire::{arp, ether, gzip, json, module, netlink, proc, tracefs};
 
 /// A server's bytes; the first byte says how they are cut and whether the client is linerate. However they are cut,
 /// the events are the same, the memory that is held stays bounded, and the session ends.
@@ -351,8 +351,30 @@ pub(crate) fn netlink(data: &[u8]) {
             netlink::ethtool::statistics(payload),
             netlink::ethtool::pause(payload),
             netlink::qstats::counters(payload),
+            netlink::ethtool::fec::counters(payload),
+            netlink::ethtool::link_state::values(payload),
+            netlink::ethtool::mse::values(payload),
+            netlink::ethtool::cable::result(payload, 1),
         );
+        module_memory(netlink::ethtool::eeprom::bytes(payload));
     }
+}
+
+/// A module's memory: every stretch that its first bytes ask for, of the bytes after them. No name stands twice.
+fn module_memory(bytes: &[u8]) {
+    let Some((identifier, rest)) = bytes.split_first() else {
+        return;
+    };
+    let part = |stretch: &module::Stretch| {
+        (
+            *stretch,
+            rest.iter().copied().take(stretch.bytes.into()).collect(),
+        )
+    };
+    let parts: Vec<module::Part> = module::stretches(bytes).iter().map(part).collect();
+    let values = module::values(*identifier, &parts);
+    let names: std::collections::BTreeSet<_> = values.iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), values.len());
 }
 
 /// A kernel's type information; whatever it says, looking something up ends.

@@ -234,7 +234,9 @@ fn of_packets(counter: &MovedCounter) -> bool {
         "/proc/net/stat/nf_conntrack" => name.contains("drop") || name.contains("fail"),
         SOFTNET => !name.contains('.'),
         DRIVER if is_drop_of_a_driver(&counter.name) => true,
-        DRIVER | "qstats" | "eth-mac" | "eth-phy" | "eth-ctrl" | "rmon" | "ethtool -I -a" => {
+        "ethtool -I --show-fec" => name == "uncorrectable_blocks",
+        DRIVER | "qstats" | "eth-mac" | "eth-phy" | "phydev" | "eth-ctrl" | "rmon"
+        | "ethtool -I -a" => {
             let name = name.to_ascii_lowercase();
             TELLING.iter().any(|word| name.contains(word))
         }

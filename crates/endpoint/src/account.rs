@@ -7,8 +7,9 @@
 
 use linerate_method::sequence::{LossBurst, SequenceTotals};
 use linerate_model::credible::Doubts;
-use linerate_model::output::{Cpu, IoMode, Quantiles, ThreadTime};
+use linerate_model::output::{Arrived, Cpu, IoMode, Quantiles, ThreadTime};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Everything one side measured in one test.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -51,6 +52,8 @@ pub struct StreamAccount {
     pub tx: Option<TxAccount>,
     /// Present on the receiving side.
     pub rx: Option<RxAccount>,
+    /// TCP: `TCP_INFO` of this side at the end, by the kernel's names; of the first streams.
+    pub tcp_info: BTreeMap<String, u64>,
 }
 
 /// What a sender knows.
@@ -171,6 +174,8 @@ pub struct RxAccount {
     pub mode: Option<IoMode>,
     /// The DSCP seen on arrival.
     pub dscp_seen: Option<u8>,
+    /// Datagrams by the codepoint of their ECN field, if a TOS was requested.
+    pub ecn: Option<Arrived>,
     /// Loss bursts, dated by the arrival that revealed them.
     pub bursts: Vec<LossBurst>,
     /// Bursts beyond those listed.

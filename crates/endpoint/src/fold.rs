@@ -2,6 +2,7 @@
 //! Both sides' accounts folded into the document's tests: a pure function.
 
 mod claims;
+mod ecn;
 mod intervals;
 mod unsent;
 mod warn;
@@ -145,6 +146,7 @@ impl<'a> Fold<'a> {
                 requested: Some(tos >> 2),
                 seen: self.rx().find_map(|rx| rx.dscp_seen),
             }),
+            ecn: self.ecn(),
             stalled_mss_bytes: plan.path.stalled_mss_bytes(),
             valid: true,
             ..Test::default()
@@ -422,6 +424,8 @@ impl<'a> Fold<'a> {
             sent_packets: pair.sent().filter(|_| self.udp()),
             lost_packets: pair.lost().filter(|_| self.udp()),
             retransmits: pair.tx.and_then(|tx| tx.retransmits),
+            sender_tcp_info: pair.tcp_info(|stream| stream.tx.is_some()),
+            receiver_tcp_info: pair.tcp_info(|stream| stream.rx.is_some()),
         }
     }
 

@@ -14,7 +14,8 @@ use linerate_linux::cpu;
 use linerate_linux::tcp::{self, TcpInfo};
 use linerate_method::clock_offset::Drift;
 use linerate_method::histogram::Histogram;
-use linerate_model::order;
+use linerate_model::order::{self, Gather as _};
+use std::collections::BTreeMap;
 use std::io;
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -276,10 +277,12 @@ impl Streams {
         drift: Drift,
         sent: impl Fn(u32) -> Option<u64>,
     ) -> Vec<StreamAccount> {
-        self.streams
-            .iter_mut()
-            .map(|stream| stream.account(sent(stream.id), drift))
-            .collect()
+        let closed = self.streams.iter_mut().zip(0..);
+        let closed = closed.map(|(stream, index)| StreamAccount {
+            tcp_info: stream.tcp_info(index),
+            ..stream.account(sent(stream.id), drift)
+        });
+        closed.collect()
     }
 
     /// This end's port of each stream.
@@ -377,6 +380,14 @@ impl Stream {
     fn sender_info(&self) -> Option<TcpInfo> {
         let stream = self.tcp.as_ref().filter(|_| !self.receives())?;
         tcp::info(stream).ok()
+    }
+
+    /// Everything that the kernel knows about the connection, of the first streams: the list is long.
+    fn tcp_info(&self, index: usize) -> BTreeMap<String, u64> {
+        let stream = self.tcp.as_ref().filter(|_| index < MOST_DETAILED);
+        let all = stream.and_then(|stream| tcp::all_info(stream).ok());
+        let all = all.into_iter().flatten();
+        all.map(|(name, value)| (name.to_owned(), value)).gather()
     }
 
     fn cut(&mut self, start_ns: u64, end_ns: u64) {
@@ -505,6 +516,8 @@ fn runs_on(cpu: usize) -> bool {
 
 /// The workers keep their buffers on the heap; 128 of them have to fit a 64 MB board.
 const STACK_BYTES: usize = 128 * 1024;
+/// The number of streams that report all of `TCP_INFO`.
+const MOST_DETAILED: usize = 16;
 
 #[cfg(test)]
 mod tests {

@@ -27,6 +27,10 @@ pub enum Fault {
     Mtu { bytes: u32 },
     /// The wire loses longer packets without a message.
     BlackHole { bytes: u32 },
+    /// The wire clears the ECN field.
+    EcnClear,
+    /// The wire marks every n-th packet that is ECN-capable.
+    EcnMark { every: u32 },
     /// The wire loses frames, independently.
     Loss { ratio: f64 },
     /// The wire loses this share of the frames, in bursts of this many on average.
@@ -88,6 +92,8 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "threaded-napi" "" ThreadedNapi {} "threaded NAPI at the peer's interface, no segmentation offload at this host" &[];
     "mtu" "1400" Mtu { bytes: count } "MTU of the peer's interface" &[];
     "black-hole" "1400" BlackHole { bytes: count } "the wire drops IP packets longer than this, without a message" &[];
+    "ecn-clear" "" EcnClear {} "the wire clears the ECN field of all packets" &[];
+    "ecn-mark" "100" EcnMark { every: count } "the wire marks every n-th ECN-capable packet (CE)" &[];
     "loss" "1%" Loss { ratio: ratio } "the wire drops this share of the frames" &[];
     "burst-loss" "1%:10" BurstLoss { ratio: ratio, frames: count } "the wire drops this share, in bursts of this many frames" &[];
     "reorder" "1%:2ms" Reorder { ratio: ratio, by_ns: nanoseconds } "the wire delays this share by this much" &[];
@@ -119,6 +125,8 @@ impl Fault {
         matches!(
             self,
             Self::BlackHole { .. }
+                | Self::EcnClear
+                | Self::EcnMark { .. }
                 | Self::Loss { .. }
                 | Self::BurstLoss { .. }
                 | Self::Reorder { .. }

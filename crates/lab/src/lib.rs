@@ -45,7 +45,7 @@ pub use token::LabToken;
 pub use topology::Topology;
 use wire::Wire;
 pub use wire::{
-    Ceiling, DirectionCounters, DirectionReport, Nic, WireCounters, WireReport, WireSpec,
+    Ceiling, DirectionCounters, DirectionReport, EcnChange, Nic, WireCounters, WireReport, WireSpec,
 };
 
 use disturbances::Disturbances;

@@ -6,6 +6,7 @@
 
 mod ceiling;
 mod counters;
+mod ecn;
 mod log;
 mod nic;
 mod relay;
@@ -24,6 +25,7 @@ use linerate_linux::packet::{PacketReceiver, PacketSender};
 use super::{LabError, cannot};
 pub use ceiling::Ceiling;
 pub use counters::{DirectionCounters, WireCounters};
+pub use ecn::EcnChange;
 use log::Log;
 pub use nic::Nic;
 pub(super) use nic::RECEIVE_QUEUES;
@@ -95,6 +97,7 @@ impl Wire {
                 reception: spec
                     .nic
                     .and_then(|nic| nic.reception(number, frame_bytes_max)),
+                ecn: spec.ecn,
                 frame_bytes_max,
                 log: wire.log.as_ref().map(|log| log.direction(name)),
                 stop: Arc::clone(&wire.stop),

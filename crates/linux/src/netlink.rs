@@ -12,6 +12,8 @@ use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketType};
 
+use crate::sockopt;
+
 /// A socket in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub(crate) struct Netlink {
@@ -125,15 +127,44 @@ impl Netlink {
     /// # Errors
     /// `NotFound` where the kernel does not have it; as [`Netlink::ask`].
     pub(crate) fn family(&mut self, name: &str) -> io::Result<u16> {
+        self.of_family(name, generic::family)
+    }
+
+    /// Has the notifications of a group of the family called `name` sent here.
+    ///
+    /// # Errors
+    /// As [`Netlink::family`]; those of setsockopt(2).
+    pub(crate) fn join(&mut self, name: &str, group: &str) -> io::Result<()> {
+        let group = self.of_family(name, |answer| generic::group(answer, group))?;
+        sockopt::set(
+            &self.socket,
+            libc::SOL_NETLINK,
+            libc::NETLINK_ADD_MEMBERSHIP,
+            &group,
+        )
+    }
+
+    /// Hands out the notifications that come, until one is the wanted.
+    ///
+    /// # Errors
+    /// `WouldBlock` where none came within the patience of the socket.
+    pub(crate) fn listen(&mut self, wanted: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<()> {
+        loop {
+            let (length, _) =
+                rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::empty())?;
+            let all = self.buffer.get(..length).unwrap_or(&[]);
+            if messages(all).any(|message| wanted(message.payload)) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn of_family<T>(&mut self, name: &str, read: impl Fn(&[u8]) -> Option<T>) -> io::Result<T> {
         let mut found = None;
-        self.ask(
-            generic::CONTROLLER,
-            false,
-            &generic::family_request(name),
-            |answer| {
-                found = found.or(generic::family(answer));
-            },
-        )?;
+        let request = generic::family_request(name);
+        self.ask(generic::CONTROLLER, false, &request, |answer| {
+            found = found.take().or_else(|| read(answer));
+        })?;
         found.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }

@@ -25,8 +25,8 @@ pub use device::{DeviceMemory, device_memory};
 pub(crate) use ethtool::receive_queues;
 pub use ethtool::registers::{RegisterDump, register_dump};
 pub use ethtool::{
-    Card, Ethtool, Parameters, bus, driver, energy, ethtool_stats, feature, flow_hash,
-    permanent_address, receive_hash, settings, speed_bits_per_second,
+    Card, Ethtool, Family, Parameters, bus, cable, driver, energy, ethtool_stats, feature,
+    flow_hash, permanent_address, physical, receive_hash, settings, speed_bits_per_second,
 };
 pub use link::{Link, link, list};
 pub use mdio::Phy;

@@ -33,6 +33,9 @@ pub fn of_interface(name: &str) -> Vec<RawSetting> {
         .into_iter()
         .map(|(source, values)| setting(source, values))
         .collect();
+    for (source, values) in crate::nic::physical::read(name) {
+        add(&mut all, source, values);
+    }
     all.push(interface::link(name));
     all.push(interface::neighbours(name));
     all.push(interface::queueing(name));
@@ -71,6 +74,19 @@ pub fn of_host() -> Vec<RawSetting> {
     all.push(log::network_lines());
     all.push(programs::running());
     present(all)
+}
+
+/// Adds values to their source; a name that stands there already gets the later value.
+fn add(all: &mut Vec<RawSetting>, source: &str, values: Vec<(String, String)>) {
+    let known = all.iter_mut().find(|one| one.source == source);
+    match known {
+        Some(one) => {
+            let is_new = |old: &str| values.iter().all(|(name, _)| name != old);
+            one.values.retain(|(old, _)| is_new(old));
+            one.values.extend(values);
+        }
+        None => all.push(setting(source, values)),
+    }
 }
 
 fn present(all: Vec<RawSetting>) -> Vec<RawSetting> {

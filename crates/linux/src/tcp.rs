@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, TcpKeepalive, Type};
 
 pub use arrived::arrived_tos;
-pub use info::{TcpInfo, info};
+pub use info::{OPTION_ECN, OPTION_ECN_SEEN, TcpInfo, all as all_info, field_name, info};
 pub use mover::{Mover, RxMode, TxMode, set_wait};
 
 use crate::clock::monotonic_ns;

@@ -60,7 +60,7 @@ pub use mode::{IoMode, Mode};
 pub use moved::{Moved, MovedKind};
 pub use nic::{NicCheck, NicExample, NicState};
 pub use stream::{Flow, Interval, LossBurst};
-pub use test::{Direction, Dscp, Protocol, ReceiveBuffer, Test, Warning};
+pub use test::{Arrived, Codepoint, Direction, Dscp, Ecn, Protocol, ReceiveBuffer, Test, Warning};
 pub use trial_device::{DeviceInterrupt, DeviceProcessor, DeviceQueue, DeviceSource, TrialDevice};
 pub use tuning::{ByHand, Candidate, CandidateState, Mechanism, MovedFact, Tuning, TuningEnd};
 pub use verdict::{Confirmation, ConstantLoss, Knee, Limit, Verdict};

@@ -25,6 +25,7 @@ mod dmesg;
 mod drops;
 mod dropwatch;
 mod ethtool;
+mod ethtool_cable;
 mod ethtool_features;
 mod ethtool_module;
 mod ethtool_sections;
@@ -233,6 +234,7 @@ const READERS: &[Reader] = &[
     proc_file::read,
     ethtool::read,
     ethtool_module::read,
+    ethtool_cable::read,
     ethtool_sections::read,
     ethtool_stats::read,
     ifconfig::read,

@@ -89,6 +89,7 @@ fn through<T: Serialize>(words: &mut Words, whole: &T, read: Reader<T>) -> serde
 fn walk(words: &mut Words, value: &mut Value, name: &str) {
     match value {
         Value::String(_) if WORDS_OF_THE_DOCUMENT.contains(&name) => {}
+        Value::String(text) if name == SERIAL => *text = words.serial(text),
         Value::String(text) => *text = words.replaced(text),
         Value::Array(entries) => entries
             .iter_mut()
@@ -108,6 +109,8 @@ fn walk(words: &mut Words, value: &mut Value, name: &str) {
     }
 }
 
+/// Of a pluggable module, as `ethtool -m` prints it.
+const SERIAL: &str = "Vendor SN";
 /// Fields with values that the document defines.
 const WORDS_OF_THE_DOCUMENT: &[&str] = &[
     "schema",

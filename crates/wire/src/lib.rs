@@ -7,6 +7,7 @@
 //! | datagrams of [`iperf3`], [`iperf2`] and [`linerate`] | headers, stamps, hellos, probes |
 //! | requests of [`http`] | heads, and answers of one page |
 //! | Ethernet frames | [`frame`] (forwarding tests), [`ether`] … [`udp`], [`offload`] |
+//! | the memory of a pluggable [`module`] | its identity, readings and limits |
 //! | [`netlink`] messages, files of [`proc`], the kernel's types ([`btf`]) | counters and settings |
 //!
 //! Everything is a pure function or a sans-IO state machine: no clock, socket or file. No input makes it panic.
@@ -37,6 +38,7 @@ pub mod ipv6;
 pub mod json;
 pub mod linerate;
 pub mod link_modes;
+pub mod module;
 pub mod nd;
 pub mod netlink;
 pub mod offload;

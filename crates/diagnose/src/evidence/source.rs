@@ -78,6 +78,8 @@ sources! {
     EthCtrl = "eth-ctrl", Interface, Unknown, Some(Group::EthCtrl);
     /// `ethtool -S --groups rmon`.
     Rmon = "rmon", Interface, Unknown, Some(Group::Rmon);
+    /// `ethtool -S --groups phydev`.
+    Phydev = "phydev", Interface, Unknown, None;
     /// Statistics of pause frames.
     Pause = "ethtool -I -a", Interface, Unknown, Some(Group::Pause);
     /// Statistics of forward error correction.

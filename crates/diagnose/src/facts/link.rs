@@ -6,8 +6,10 @@ mod bond;
 mod ceiling;
 mod frames;
 mod lab_wire;
+mod light;
 mod neighbour;
 mod saving;
+mod signal;
 mod size;
 
 use super::known::names;
@@ -34,6 +36,20 @@ pub(super) const KNOWN: &[Known] = names! {
     "carrier_changes" "events" "changes of carrier" "cat /sys/class/net/{interface}/carrier_changes"
     "link_downs_logged" "events" "lines of the kernel log that report the link down" "dmesg | grep -i 'link is down'"
     "fec_uncorrected" "blocks" "blocks that forward error correction could not correct" "ethtool -I --show-fec {interface}"
+    "fec_since_boot" "" "whether that is all since boot, with what was lost while the link came up" "ethtool -I --show-fec {interface}"
+    "fec_symbols_worst" "symbols" "the most wrong symbols in one block that forward error correction handled" "ethtool -I --show-fec {interface}"
+    "fec_symbols_most" "symbols" "the most wrong symbols in one block that are counted: what the code can correct" "ethtool -I --show-fec {interface}"
+    "phy_rx_errors" "frames" "frames that the PHY received with errors" "ethtool -S {interface} --groups phydev"
+    "sqi" "" "signal quality index of the PHY, 0 the worst" "ethtool {interface}"
+    "sqi_ratio" "ratio" "that index, of the best one" "ethtool {interface}"
+    "cable_faults" "" "pairs of the cable with a fault, or none" "linerate inspect {interface} --cable-test"
+    "module_rx_power_dbm" "dBm" "light that the module receives, of the darkest lane in use" "ethtool -m {interface}"
+    "module_rx_margin_db" "dB" "how far that is above the module's low alarm limit; negative: below" "ethtool -m {interface}"
+    "module_rx_headroom_db" "dB" "how far the brightest lane is below the module's high alarm limit; negative: above" "ethtool -m {interface}"
+    "module_tx_power_dbm" "dBm" "light that the module sends, of the weakest laser that is on" "ethtool -m {interface}"
+    "module_tx_margin_db" "dB" "how far that is above the module's low alarm limit; negative: below" "ethtool -m {interface}"
+    "module_temperature_celsius" "degrees C" "temperature of the module" "ethtool -m {interface}"
+    "module_temperature_headroom" "degrees C" "how far that is below the module's high alarm limit; negative: above" "ethtool -m {interface}"
     "eee_active" "" "whether EEE (802.3az) is active" "ethtool --show-eee {interface}"
     "idle_rtt_p99_us" "us" "99th percentile of the idle round-trip time" ""
     "idle_rtt_p50_us" "us" "median idle round-trip time" ""
@@ -59,8 +75,10 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         agreement::collect(&place, facts);
         bond::collect(&place, facts);
         frames::collect(&place, facts);
+        light::collect(&place, facts);
         neighbour::collect(&place, facts);
         saving::collect(&place, facts);
+        signal::collect(&place, facts);
         size::collect(&place, facts);
     }
     lab_wire::collect(evidence, facts);

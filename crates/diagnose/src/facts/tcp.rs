@@ -3,6 +3,7 @@
 
 mod course;
 mod directions;
+mod ecn;
 mod opening;
 mod pacing;
 mod path;
@@ -44,6 +45,11 @@ pub(super) const KNOWN: &[Known] = names! {
     "pacing_use_ratio" "ratio" "what TCP delivered, of the rate at which its congestion control paced it" "ss -ti"
     "most_carried_ratio" "ratio" "the most that any test with as many streams delivered in this direction alone, of what this one did" "linerate udp <peer> -b 0"
     "carried_more_bits_per_second" "bit/s" "how much more that test delivered" "linerate udp <peer> -b 0"
+    "ecn_negotiated" "" "whether all connections of the test negotiated ECN" "ss -ti"
+    "ecn_bleached_ratio" "ratio" "of the packets sent as ECT, those that arrived as Not-ECT" "linerate udp <peer> --tos 2"
+    "ecn_ce_ratio" "ratio" "of the packets that arrived, those that a queue on the path marked CE" "linerate udp <peer> --tos 2"
+    "ip_ce_packets" "packets" "packets that arrived marked CE, of all traffic of the host" "nstat -az IpExtInCEPkts"
+    "ip_ect0_packets" "packets" "packets that arrived as ECT(0), of all traffic of the host" "nstat -az IpExtInECT0Pkts"
     "both_ways" "" "whether payload went both ways at once" ""
     "alone_ratio" "ratio" "rate while payload went the other way too, of the rate alone" ""
 };
@@ -55,6 +61,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     path::collect(evidence, facts);
     directions::collect(evidence.record, facts);
     pacing::collect(evidence.record, facts);
+    ecn::collect(evidence, facts);
 }
 
 #[cfg(test)]

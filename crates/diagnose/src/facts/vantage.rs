@@ -215,6 +215,17 @@ impl<'r> Vantage<'r> {
             .map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
+    /// Everything that a source says of this interface.
+    pub(super) fn own_values(&self, source: &str) -> impl Iterator<Item = (&'r str, &'r str)> {
+        let settings = self.record.run.settings.iter();
+        let own = settings.filter(move |one| {
+            let is_own = one.interface.is_some() && one.interface.as_deref() == self.interface;
+            is_own && one.host == self.host && one.source == source
+        });
+        own.flat_map(|setting| &setting.values)
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
     /// How many lines of the kernel's log say something; `None` without a log.
     pub(super) fn logged(&self, says: impl Fn(&str) -> bool) -> Option<usize> {
         let mut lines = self.values("dmesg").peekable();

@@ -30,6 +30,27 @@ pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
             core(path, side, driver, claims);
         }
     }
+    signal(path, claims);
+}
+
+/// Errors of the signal at the receiver count blocks or symbols, not the packets that died of them: they support what
+/// was found on the wire, and claim nothing.
+fn signal(path: &Path<'_>, claims: &mut Claims) {
+    let counters = [
+        (Source::Fec, "uncorrectable_blocks", "blocks"),
+        (Source::EthPhy, "SymbolErrorDuringCarrier", "symbols"),
+        (Source::Phydev, "RxErrors", "frames"),
+    ];
+    let counted = counters.into_iter().filter_map(|(source, name, unit)| {
+        let grew = path.counted(Side::Receiver, source, name)?.grew.at_least;
+        (grew > 0).then(|| evidence(name, grew, unit, source.text()))
+    });
+    let counted: Vec<_> = counted.collect();
+    if !counted.is_empty() {
+        let receiver = &path.receiver;
+        let nothing = Span::default();
+        claims.add(receiver.claim_at_interface(Stage::Wire, Kind::Shared, nothing, counted));
+    }
 }
 
 /// What else stands in a field: drops of the backlog in `rx_dropped`; in those of a veth pair also

@@ -142,6 +142,10 @@ impl Most {
         let spacing = rx.spacing_histogram.iter().map(|(_, count)| *count).max();
         let of_bursts = |of: fn(&LossBurst) -> u64| rx.bursts.iter().map(of).max();
         let drift_ppb = rx.transit_drift_ppb.map(i64::unsigned_abs);
+        let marked = rx.ecn.map(|ecn| {
+            let [a, b, c] = [ecn.ect1_packets, ecn.ect0_packets, ecn.ce_packets];
+            ecn.not_ect_packets.max(a).max(b).max(c)
+        });
         let counts = [
             ("datagrams received", Some(rx.packets), self.packets),
             ("bytes received", Some(rx.bytes), self.bytes),
@@ -165,6 +169,7 @@ impl Most {
             ("highest sequence", Some(totals.highest), self.packets),
             ("datagrams corrupt", Some(rx.corrupt_packets), self.packets),
             ("datagrams dropped", rx.socket_drops, self.packets),
+            ("datagrams of an ECN codepoint", marked, self.packets),
             ("gaps of one length", spacing, self.packets),
             (
                 "datagrams of a loss burst",

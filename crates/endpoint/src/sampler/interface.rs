@@ -38,9 +38,11 @@ impl InterfaceSources {
         };
         add_all("ethtool -S", self.counters.driver());
         add_all("rtnl_link_stats64", owned(self.counters.link()));
-        for group in self.counters.standard() {
+        let of_phy = self.counters.phy();
+        for group in self.counters.standard().into_iter().chain(of_phy) {
             add_all(group.name, group.counters);
         }
+        add_all("ethtool -I --show-fec", self.counters.fec());
         add_all("ethtool -I -a", owned(self.counters.pause()));
         add_all("qstats", owned(self.counters.queues()));
         add_all("tc -s qdisc", queueing(&self.counters.qdiscs()));

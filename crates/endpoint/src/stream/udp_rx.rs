@@ -143,6 +143,7 @@ impl UdpReceived {
             buffer_granted_bytes: Some(self.buffer_bytes.1),
             mode: Some(self.mode),
             dscp_seen: counters.tos.map(|tos| tos >> 2),
+            ecn: counters.ecn(),
             bursts: self.bursts(omitted.0),
             bursts_dropped: counters.account.bursts_dropped(),
             failure: self.failure,

@@ -15,6 +15,7 @@ use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_method::impair::{DropReason, Fate, Wire};
 
 use super::counters::Published;
+use super::ecn::{EcnChange, Marker};
 use super::log::{DirectionLog, Entry};
 use super::nic::{Reception, Transmission};
 use super::report::DirectionReport;
@@ -30,6 +31,7 @@ pub(super) struct Relay {
     pub transmission: Option<Transmission>,
     /// The receiver's card, where it has a fault.
     pub reception: Option<Reception>,
+    pub ecn: EcnChange,
     pub frame_bytes_max: usize,
     pub log: Option<DirectionLog>,
     pub stop: Arc<AtomicBool>,
@@ -54,6 +56,7 @@ impl Relay {
             },
             store: Store::new(slots, self.frame_bytes_max),
             scratch: vec![0; self.frame_bytes_max],
+            marker: Marker::new(self.ecn),
             report: DirectionReport {
                 name: self.name,
                 ..DirectionReport::default()
@@ -124,7 +127,9 @@ fn decide(impairment: &mut Wire, now_ns: u64, frame: &[u8]) -> Fate {
 struct Egress {
     to: Outlet,
     store: Store,
+    /// The frame as it leaves, if that differs from how it came.
     scratch: Vec<u8>,
+    marker: Marker,
     report: DirectionReport,
 }
 
@@ -140,10 +145,11 @@ impl Egress {
                 corrupt_bit,
             } => (at_ns, copies, corrupt_bit),
         };
-        let flipped = corrupt_bit.is_some_and(|bit| self.corrupt(frame, bit));
+        let marked = !self.marker.is_idle() && self.change_ecn(frame);
+        let flipped = corrupt_bit.is_some_and(|bit| self.corrupt(frame, bit, marked));
         let mut accepted = 0;
         for _ in 0..copies {
-            accepted += u8::from(self.hand_over(frame, flipped, at_ns, now_ns));
+            accepted += u8::from(self.hand_over(frame, flipped || marked, at_ns, now_ns));
         }
         self.report.duplicated += u64::from(accepted > 1);
         self.report.corrupted += u64::from(flipped);
@@ -169,19 +175,30 @@ impl Egress {
         Entry::lost(why)
     }
 
-    /// Copies the frame into `scratch` with that bit flipped.
-    fn corrupt(&mut self, frame: &[u8], bit: u64) -> bool {
+    /// Copies the frame into `scratch` with another ECN field.
+    fn change_ecn(&mut self, frame: &[u8]) -> bool {
+        let copy = self.scratch.get_mut(..frame.len());
+        copy.is_some_and(|copy| {
+            copy.copy_from_slice(frame);
+            self.marker.change(copy)
+        })
+    }
+
+    /// Copies the frame into `scratch` with that bit flipped, unless it `is_copied` already.
+    fn corrupt(&mut self, frame: &[u8], bit: u64, is_copied: bool) -> bool {
         let byte = (bit / 8) as usize;
         if byte >= frame.len() || frame.len() > self.scratch.len() {
             return false;
         }
-        self.scratch[..frame.len()].copy_from_slice(frame);
+        if !is_copied {
+            self.scratch[..frame.len()].copy_from_slice(frame);
+        }
         self.scratch[byte] ^= 1 << (bit % 8);
         true
     }
 
-    fn hand_over(&mut self, frame: &[u8], flipped: bool, at_ns: u64, now_ns: u64) -> bool {
-        let frame = if flipped {
+    fn hand_over(&mut self, frame: &[u8], is_changed: bool, at_ns: u64, now_ns: u64) -> bool {
+        let frame = if is_changed {
             &self.scratch[..frame.len()]
         } else {
             frame

@@ -3,12 +3,15 @@
 
 use linerate_method::impair::{BurstLoss, Impairment, Reorder, Wire};
 
+use super::ecn::EcnChange;
 use crate::{Fault, Nic};
 
 /// The behaviour of a wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WireSpec {
     pub impairment: Impairment,
+    /// What it does to the ECN field.
+    pub ecn: EcnChange,
     /// The seed of its random numbers; direction B to A uses the next.
     pub seed: u64,
     /// The card at each end, with the faults of host A's. Without, the hosts compute checksums and cut packets.
@@ -25,6 +28,8 @@ impl WireSpec {
         let impairment = &mut self.impairment;
         match fault {
             Fault::BlackHole { bytes } => impairment.longest_bytes = ETHERNET + bytes as usize,
+            Fault::EcnClear => self.ecn = EcnChange::Cleared,
+            Fault::EcnMark { every } => self.ecn = EcnChange::Marked { every },
             Fault::Loss { ratio } => impairment.loss_ratio = ratio,
             Fault::BurstLoss { ratio, frames } => impairment.burst_loss = bursts(ratio, frames),
             Fault::Reorder { ratio, by_ns } => {

@@ -5,6 +5,7 @@
 use std::io::ErrorKind;
 
 use linerate_diagnose::explain::explain;
+use linerate_linux::management::Management;
 use linerate_linux::nic;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{Fact, LinkKind, Output};
@@ -43,6 +44,9 @@ fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
     let mut run = Run::begin("inspect", env!("CARGO_PKG_VERSION"), &[]);
     run.hosts = vec![sampler::this_host(&names)];
     run.settings = sampler::setup(&names);
+    if let Some(name) = args.interface.as_deref().filter(|_| args.cable_test) {
+        run.settings.push(cable_test(name, args.allow_management)?);
+    }
     let mut output = document("inspect");
     output.hosts.clone_from(&run.hosts);
     output.settings.clone_from(&run.settings);
@@ -56,6 +60,30 @@ fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
         output.facts.clear();
     }
     Ok(output)
+}
+
+/// The state of each pair of the cable. The link is down meanwhile, so that of the session is left alone.
+fn cable_test(name: &str, may_interrupt: bool) -> Result<Setting, Failure> {
+    let what = || format!("test the cable of {name}");
+    let carried = Management::of_session().by(name).filter(|_| !may_interrupt);
+    if let Some(why) = carried {
+        let why = format!("it takes down the link that carries this session ({why})");
+        return Err(Failure::usage(what(), why).hint("--allow-management, from the console"));
+    }
+    let values = nic::cable::test(name).map_err(|error| {
+        let hint = match error.kind() {
+            ErrorKind::Unsupported => "only some copper PHYs can; another cable is a test, too",
+            ErrorKind::PermissionDenied => "run it as root",
+            _ => "`dmesg | grep -i phy` may say more",
+        };
+        Failure::measuring(what(), error).hint(hint)
+    })?;
+    Ok(Setting {
+        source: "ethtool --cable-test".to_owned(),
+        interface: Some(name.to_owned()),
+        values: values.into_iter().gather(),
+        ..Setting::default()
+    })
 }
 
 /// What it is called on the wire, and in IP: rules do not ask.

@@ -147,6 +147,70 @@ fn the_amount_of_a_server_that_has_finished_is_awaited() {
     }
 }
 
+/// A path that keeps the ECN field, and one that clears it. On a busy machine a datagram may be lost, but none changes.
+#[test]
+fn the_ecn_field_arrives_or_is_cleared() {
+    let lines = [
+        "udp {peer}",
+        "udp {peer6}",
+        "udp {peer} -R",
+        "udp {peer6} -R --mode gso",
+    ];
+    let lines = lines.map(|line| format!("{line} -S 2 -k 200 -b 20M -l 500"));
+    let cleared = ["--fault", "ecn-clear"];
+    for (flags, kept) in [(&[][..], true), (&cleared[..], false)] {
+        for one in lab(flags, &lines) {
+            for test in one.sound() {
+                let ecn = &test["ecn"];
+                let arrived = |name: &str| ecn["arrived"][name].as_u64().unwrap();
+                let (ect, not) = (arrived("ect0_packets"), arrived("not_ect_packets"));
+                let all = test["received_packets"].as_u64().unwrap();
+                let expected = if kept { (all, 0) } else { (0, all) };
+                assert_eq!((ect, not), expected, "{}: {ecn}", one.line);
+                assert_eq!(ecn["requested"], "ect0", "{}", one.line);
+            }
+            let found = one.document()["findings"].to_string();
+            assert_eq!(
+                found.contains("ecn-bleached"),
+                !kept,
+                "{}: {found}",
+                one.line
+            );
+        }
+    }
+}
+
+#[test]
+fn marks_of_a_queue_are_counted() {
+    let line = "udp {peer} -S 2 -k 200 -b 20M -l 500".to_owned();
+    for one in lab(&["--fault", "ecn-mark=10"], &[line]) {
+        let test = &one.sound()[0];
+        let marked = test["ecn"]["arrived"]["ce_packets"].as_u64();
+        assert!((10..=40).contains(&marked.unwrap()), "{}", test["ecn"]);
+        let found = one.document()["findings"].to_string();
+        assert!(found.contains("congestion-marked"), "{found}");
+    }
+}
+
+/// Both ends' kernels, as far as their structure goes.
+#[test]
+fn tcp_info_is_whole() {
+    for one in lab(&[], &["tcp {peer} -n 1000003 -P 2".to_owned()]) {
+        for flow in one.sound()[0]["flows"].as_array().unwrap() {
+            let of = |side: &str, name: &str| flow[side][name].as_u64();
+            let (sender, receiver) = ("sender_tcp_info", "receiver_tcp_info");
+            let sent = of(sender, "tcpi_bytes_acked").unwrap();
+            assert!(sent > 0 && of(sender, "tcpi_snd_mss") > Some(0), "{flow}");
+            assert!(
+                of(receiver, "tcpi_bytes_received") >= Some(sent / 2),
+                "{flow}"
+            );
+            // Linux 2.6 has it, and no test retransmits as much.
+            assert!(of(sender, "tcpi_total_retrans").unwrap() < 10_000, "{flow}");
+        }
+    }
+}
+
 #[test]
 fn marks_ports_and_places() {
     let lines = [

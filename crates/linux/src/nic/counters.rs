@@ -4,6 +4,7 @@
 
 use std::io;
 
+use linerate_wire::netlink::ethtool::fec;
 use linerate_wire::netlink::{ethtool, link, qdisc, qstats};
 
 use super::ethtool::{Ethtool, Statistics};
@@ -17,7 +18,9 @@ pub struct Counters {
     driver: Option<(Ethtool, Statistics)>,
     generic: Option<Netlink>,
     standard: Option<u16>,
+    phy: Option<u16>,
     pause: Option<u16>,
+    fec: Option<u16>,
     queues: Option<u16>,
 }
 
@@ -47,7 +50,9 @@ impl Counters {
             driver: driver().ok(),
             generic,
             standard,
+            phy: standard,
             pause: standard,
+            fec: standard,
             queues,
         })
     }
@@ -79,6 +84,20 @@ impl Counters {
         let request = ethtool::statistics_request(self.index);
         let add = |all: &mut Vec<_>, answer: &[u8]| all.extend(ethtool::statistics(answer));
         ask(&mut self.generic, &mut self.standard, false, &request, add)
+    }
+
+    /// `ethtool -S --groups phydev`.
+    pub fn phy(&mut self) -> Vec<ethtool::Group> {
+        let request = ethtool::phy_request(self.index);
+        let add = |all: &mut Vec<_>, answer: &[u8]| all.extend(ethtool::statistics(answer));
+        ask(&mut self.generic, &mut self.phy, false, &request, add)
+    }
+
+    /// The blocks of `ethtool -I --show-fec`.
+    pub fn fec(&mut self) -> Vec<(String, u64)> {
+        let request = fec::request(self.index);
+        let add = |all: &mut Vec<_>, answer: &[u8]| all.extend(fec::counters(answer));
+        ask(&mut self.generic, &mut self.fec, false, &request, add)
     }
 
     /// The pause frames of `ethtool -I -a`.
@@ -155,6 +174,7 @@ mod tests {
             (counters.driver(), counters.standard(), counters.pause()),
             (vec![], vec![], vec![])
         );
+        assert_eq!((counters.phy(), counters.fec()), (vec![], vec![]));
         assert_eq!(counters.qdiscs()[0].kind, "noqueue");
     }
 

@@ -2,7 +2,10 @@
 //! The parts of `SIOCETHTOOL` that every driver since Linux 2.6 answers: driver, speed, statistics; and the
 //! settings, in [`settings`].
 
+pub mod cable;
+mod family;
 mod parameters;
+pub mod physical;
 pub(super) mod registers;
 pub(crate) mod request;
 pub mod settings;
@@ -11,6 +14,7 @@ mod strings;
 
 use std::io;
 
+pub use family::Family;
 pub use parameters::Parameters;
 pub use request::{Card, Ethtool};
 use request::{command, get, text};

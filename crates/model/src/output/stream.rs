@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Parts of a test: streams, intervals, loss bursts.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// One stream.
@@ -27,6 +29,10 @@ pub struct Flow {
     pub lost_packets: Option<u64>,
     /// Retransmitted TCP segments.
     pub retransmits: Option<u64>,
+    /// The sender's `TCP_INFO` at the end, by the kernel's names; of at most 16 streams.
+    pub sender_tcp_info: BTreeMap<String, u64>,
+    /// That of the receiver.
+    pub receiver_tcp_info: BTreeMap<String, u64>,
 }
 
 /// One interval.

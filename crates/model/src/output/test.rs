@@ -100,6 +100,8 @@ pub struct Test {
     pub refused_packets: Option<u64>,
     /// DSCP, requested and on arrival.
     pub dscp: Option<Dscp>,
+    /// ECN: what was requested, and what arrived; null where nothing of it is known.
+    pub ecn: Option<Ecn>,
     /// Congestion control in use at the sender.
     pub congestion: Option<String>,
     /// TCP MSS in use at the sender.
@@ -186,6 +188,65 @@ pub struct Dscp {
     pub requested: Option<u8>,
     /// Seen by the receiver.
     pub seen: Option<u8>,
+}
+
+/// Explicit congestion notification (RFC 3168) of one test.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ecn {
+    /// UDP: the codepoint that `--tos` requested.
+    pub requested: Option<Codepoint>,
+    /// UDP: how the datagrams arrived, copies included.
+    pub arrived: Option<Arrived>,
+    /// TCP: whether the connections negotiated it (`TCPI_OPT_ECN`).
+    pub negotiated: Option<bool>,
+    /// TCP: whether the receiver saw a segment as ECT (`TCPI_OPT_ECN_SEEN`).
+    pub ect_seen: Option<bool>,
+    /// TCP: segments delivered, all streams (`tcpi_delivered`).
+    pub delivered_segments: Option<u64>,
+    /// TCP: of these, segments that the receiver reported as marked CE (`tcpi_delivered_ce`).
+    pub delivered_ce_segments: Option<u64>,
+}
+
+/// A codepoint of the ECN field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Codepoint {
+    /// 00: the sender does not use ECN.
+    NotEct,
+    /// 01: ECT(1).
+    Ect1,
+    /// 10: ECT(0).
+    Ect0,
+    /// 11: congestion experienced.
+    Ce,
+}
+
+impl Codepoint {
+    /// That of a TOS or traffic class byte.
+    #[must_use]
+    pub const fn of_tos(tos: u8) -> Self {
+        match tos & 0b11 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+}
+
+/// Datagrams by the codepoint with which they arrived.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Arrived {
+    /// Not-ECT.
+    pub not_ect_packets: u64,
+    /// ECT(1).
+    pub ect1_packets: u64,
+    /// ECT(0).
+    pub ect0_packets: u64,
+    /// CE.
+    pub ce_packets: u64,
 }
 
 /// How numbers can mislead, and what to try.

@@ -16,6 +16,7 @@ pub(super) fn steady<'a>(
     let source = setting.source.as_str();
     let kind = match source {
         "sysctl" => (!changes_alone(name)).then_some(MovedKind::Setting),
+        "ethtool" => return of_link(name, value),
         "ethtool -c" => (!is_adapted(setting, name)).then_some(MovedKind::Setting),
         "ethtool --show-eee" => (name != "EEE status").then_some(MovedKind::Setting),
         "ip link" => IP_LINK.contains(&name).then_some(MovedKind::Setting),
@@ -24,6 +25,16 @@ pub(super) fn steady<'a>(
         _ => return of_file(setting, name, value),
     };
     kind.map(|kind| (kind, Cow::Borrowed(value)))
+}
+
+/// The quality of the signal moves with the noise, and why there is no link is not always read.
+fn of_link<'a>(name: &str, value: &'a str) -> Option<(MovedKind, Cow<'a, str>)> {
+    let moves_alone = ["SQI", "Link Down Events"].contains(&name);
+    let said = match name {
+        "Link detected" => value.split(' ').next().unwrap_or(value),
+        _ => value,
+    };
+    (!moves_alone).then_some((MovedKind::Setting, Cow::Borrowed(said)))
 }
 
 /// The value that a single reading holds as the one before: of a clock that is compared within a test.
@@ -106,7 +117,7 @@ pub(super) const AFFINITY: &str = "smp_affinity_list";
 pub(super) const EFFECTIVE_AFFINITY: &str = "effective_affinity_list";
 const IP_LINK: [&str; 4] = ["mtu", "qdisc", "state", "txqueuelen"];
 const ETHTOOL: [&str; 7] = [
-    "ethtool",
+    "ethtool --show-fec",
     "ethtool -a",
     "ethtool -g",
     "ethtool -k",

@@ -104,6 +104,7 @@ const KEYS: &[&str] = &[
     "Wake-on",
     "Current message level",
     "Link detected",
+    "Link Down Events",
     "SQI",
 ];
 

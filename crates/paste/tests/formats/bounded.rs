@@ -82,6 +82,8 @@ const TRAPS: &[&str] = &[
     "RX flow hash indirection table for eth0 with 8 RX ring(s):",
     "0: 0 0",
     "FEC parameters for eth0:",
+    "Cable test started for device eth0.",
+    "Pair A code OK",
     "PHY statistics:",
     "conntrack -C",
     "IFACE rxerr/s txerr/s coll/s",

@@ -333,6 +333,12 @@ const SETTINGS: &[(&str, &str, &str, &str)] = &[
         "Off",
     ),
     (
+        "$ ethtool --cable-test eth0\nCable test started for device eth0.\nPair A code OK\nPair B code Open Circuit\n",
+        "ethtool --cable-test",
+        "Pair B code",
+        "Open Circuit",
+    ),
+    (
         "$ conntrack -C\n65530\n",
         "sysctl",
         "net.netfilter.nf_conntrack_count",

@@ -109,6 +109,18 @@ fn text_without_names_stays() {
 }
 
 #[test]
+fn a_module_has_no_serial_number() {
+    let mut subject = full_of(&[]);
+    let values = [("Vendor PN", "SR-10G"), ("Vendor SN", "Axbc0123")];
+    let values = values.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    subject.settings[0].values = values.into();
+    let redacted = redacted(vec![subject], &[], READ).unwrap();
+    let values = &redacted[0].settings[0].values;
+    assert_eq!(values["Vendor PN"], "SR-10G");
+    assert_eq!(values["Vendor SN"], "serial-1");
+}
+
+#[test]
 fn the_run_directory_is_left_out() {
     let mut subject = full_of(&["me-host".to_owned()]);
     subject

@@ -124,6 +124,14 @@ impl Words {
         found.map(|(_, word)| word.clone())
     }
 
+    /// The word for the serial number of a device.
+    pub(super) fn serial(&mut self, number: &str) -> String {
+        match is_word_of_ours(number) {
+            true => number.to_owned(),
+            false => self.numbered("serial-", number.to_ascii_lowercase()),
+        }
+    }
+
     /// The same word for the same thing.
     fn numbered(&mut self, start: &str, name: String) -> String {
         self.known(&name).unwrap_or_else(|| {

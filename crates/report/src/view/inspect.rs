@@ -67,7 +67,7 @@ fn host(output: &Output, host: &Host) -> Line {
     line(2, &format!("{name}: {}", facts.join(", ")))
 }
 
-/// Three lines of each; of many interfaces fewer lines, and at last only their names.
+/// Up to four lines of each; of many interfaces fewer lines, and at last only their names.
 fn interfaces(output: &Output) -> Vec<Line> {
     let hosts = output.hosts.iter();
     let names: Vec<&str> = hosts
@@ -75,7 +75,8 @@ fn interfaces(output: &Output) -> Vec<Line> {
         .map(|link| link.name.as_str())
         .collect();
     let each = match names.len() {
-        0..=4 => 3,
+        0..=2 => 4,
+        3..=4 => 3,
         5..=6 => 2,
         _ => 1,
     };
@@ -90,7 +91,7 @@ fn interfaces(output: &Output) -> Vec<Line> {
     lines
 }
 
-/// What it is; its addresses; how it is set.
+/// What it is; its addresses; how it is set; what its PHY and its module report.
 fn interface(output: &Output, name: &str) -> Vec<Line> {
     let get = |source: &str, key: &str| value(output, Some(name), source, key);
     let facts = [
@@ -120,7 +121,33 @@ fn interface(output: &Output, name: &str) -> Vec<Line> {
     if !settings.is_empty() {
         lines.push(line(indent, &settings.join(", ")));
     }
+    let physical = physical(output, name);
+    if !physical.is_empty() {
+        lines.push(line(indent, &physical.join(", ")));
+    }
     lines
+}
+
+/// The module with its light, the code that corrects errors, the quality of the signal.
+fn physical(output: &Output, name: &str) -> Vec<String> {
+    let get = |source: &str, key: &str| value(output, Some(name), source, key);
+    let module = |key: &str| get("ethtool -m", key);
+    let identity: Vec<&str> = ["Vendor name", "Vendor PN"]
+        .into_iter()
+        .filter_map(module)
+        .collect();
+    let light = |names: &[&str]| names.iter().find_map(|name| module(name));
+    let quality = get("ethtool", "SQI").map(|index| index.replace('/', " of "));
+    let code = get("ethtool --show-fec", "Active FEC encoding");
+    let parts = [
+        (!identity.is_empty()).then(|| format!("module {}", identity.join(" "))),
+        module("Module temperature").map(|text| text.replace("degrees ", "")),
+        light(&RECEIVED).map(|power| format!("rx {power}")),
+        light(&SENT).map(|power| format!("tx {power}")),
+        code.map(|code| format!("FEC {code}")),
+        quality.map(|index| format!("SQI {index}")),
+    ];
+    parts.into_iter().flatten().collect()
 }
 
 /// The speed and the duplex mode of a link with a wire.
@@ -224,6 +251,15 @@ fn line(indent: usize, text: &str) -> Line {
     Line::new(indent, start + " …")
 }
 
+/// Of a module with several lanes, the first one.
+const RECEIVED: [&str; 2] = [
+    "Receiver signal average optical power",
+    "Rcvr signal avg optical power (Channel 1)",
+];
+const SENT: [&str; 2] = [
+    "Laser output power",
+    "Transmit avg optical power (Channel 1)",
+];
 const PROGRAMS: &str = "ps -eo comm";
 const COLUMNS: usize = 80;
 const MORE: &str = "each setting and the evidence: linerate inspect -v";
@@ -342,6 +378,31 @@ mod tests {
             assert!(text.contains(line), "{line} in {text}");
         }
         assert!(!text.contains("/dev/nfs"), "{text}");
+    }
+
+    #[test]
+    fn a_module_and_a_phy_have_a_line() {
+        let mut output = host_of(1);
+        let of = |source, values: &[(&str, &str)]| setting(source, Some("eth0"), values);
+        output.settings.extend([
+            of(
+                "ethtool -m",
+                &[
+                    ("Vendor name", "EXAMPLE"),
+                    ("Vendor PN", "SR-10G"),
+                    ("Module temperature", "38.50 degrees C"),
+                    ("Receiver signal average optical power", "-22.01 dBm"),
+                    ("Laser output power", "-2.45 dBm"),
+                ],
+            ),
+            of("ethtool --show-fec", &[("Active FEC encoding", "RS")]),
+        ]);
+        let text = text(&output);
+        let line = "        module EXAMPLE SR-10G, 38.50 C, rx -22.01 dBm, tx -2.45 dBm, FEC RS\n";
+        assert!(text.contains(line), "{text}");
+        let mut output = host_of(1);
+        output.settings.push(of("ethtool", &[("SQI", "3/7")]));
+        assert!(self::text(&output).contains("        SQI 3 of 7\n"));
     }
 
     #[test]

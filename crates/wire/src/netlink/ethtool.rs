@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The `ethtool` family (Documentation/networking/ethtool-netlink.rst): the standard statistics and
-//! those of pause frames. The names are those that `ethtool` prints, which the kernel keeps in
-//! net/ethtool/stats.c; a driver that does not count something leaves it out.
+//! The `ethtool` family (Documentation/networking/ethtool-netlink.rst): the standard statistics, those of pause frames
+//! and of forward error correction, the state of link and PHY, the memory of modules, cable tests. The names are those
+//! that `ethtool` prints, which the kernel keeps in net/ethtool/stats.c; a driver that does not count something leaves it
+//! out.
+
+pub mod cable;
+pub mod eeprom;
+pub mod fec;
+pub mod link_state;
+pub mod mse;
 
 use super::attribute::{NESTED, attributes, find, push, unsigned, word};
 use super::generic;
@@ -12,20 +19,32 @@ pub const FAMILY: &str = "ethtool";
 /// Counters of one group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// `eth-phy`, `eth-mac`, `eth-ctrl` or `rmon`.
+    /// `eth-phy`, `eth-mac`, `eth-ctrl`, `rmon` or `phydev`.
     pub name: &'static str,
     /// What the driver counts of it.
     pub counters: Vec<(String, u64)>,
 }
 
-/// The payload that asks for all standard statistics of the interface of number `index`
+/// The payload that asks for the standard statistics of the interface of number `index`
 /// (`ethtool -S X --groups eth-phy eth-mac eth-ctrl rmon`, Linux 5.13).
 #[must_use]
 pub fn statistics_request(index: u32) -> Vec<u8> {
+    groups_request(index, 4, 0b1111)
+}
+
+/// The payload that asks for what the PHY counts (`ethtool -S X --groups phydev`, Linux 6.14). An older kernel refuses
+/// the number of the group.
+#[must_use]
+pub fn phy_request(index: u32) -> Vec<u8> {
+    groups_request(index, 5, 0b1_0000)
+}
+
+/// Asks for the groups that these bits name.
+fn groups_request(index: u32, bits: u32, groups: u32) -> Vec<u8> {
     let mut all = Vec::new();
     push(&mut all, BITSET_NOMASK, &[]);
-    push(&mut all, BITSET_SIZE, &(GROUPS.len() as u32).to_ne_bytes());
-    push(&mut all, BITSET_VALUE, &0b1111_u32.to_ne_bytes());
+    push(&mut all, BITSET_SIZE, &bits.to_ne_bytes());
+    push(&mut all, BITSET_VALUE, &groups.to_ne_bytes());
     let mut wanted = header(STATS_HEADER, index, 0);
     push(&mut wanted, STATS_GROUPS | NESTED, &all);
     generic::command(STATS_GET, &wanted)
@@ -101,7 +120,7 @@ fn bucket(direction: &str, value: &[u8]) -> Option<(String, u64)> {
 }
 
 /// By the kernel's number of the group: its name, and the names of its statistics by number.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("eth-phy", &["SymbolErrorDuringCarrier"]),
     ("eth-mac", &MAC),
     (
@@ -119,6 +138,12 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "etherStatsOversizePkts",
             "etherStatsFragments",
             "etherStatsJabbers",
+        ],
+    ),
+    (
+        "phydev",
+        &[
+            "RxFrames", "RxOctets", "RxErrors", "TxFrames", "TxOctets", "TxErrors",
         ],
     ),
 ];
@@ -214,8 +239,10 @@ mod tests {
             ],
         );
         let rmon = group(3, &[(GROUP_HISTOGRAM_RX, bucket), (GROUP_STAT, stat(3, 2))]);
+        let phy = group(4, &[(GROUP_STAT, stat(2, 8))]);
         let unknown = group(9, &[(GROUP_STAT, stat(0, 1))]);
-        let groups = statistics(&answer(STATS_GROUP, &[group(0, &[]), mac, rmon, unknown]));
+        let all = [group(0, &[]), mac, rmon, phy, unknown];
+        let groups = statistics(&answer(STATS_GROUP, &all));
         let flat: Vec<_> = groups
             .iter()
             .flat_map(|group| {
@@ -230,6 +257,7 @@ mod tests {
             ("eth-mac", "FrameTooLongErrors", 3),
             ("rmon", "rx-etherStatsPkts64to64Octets", 5),
             ("rmon", "etherStatsJabbers", 2),
+            ("phydev", "RxErrors", 8),
         ];
         assert_eq!(flat, expected);
     }
@@ -247,7 +275,7 @@ mod tests {
 
     #[test]
     fn requests_name_the_interface() {
-        for request in [statistics_request(3), pause_request(3)] {
+        for request in [statistics_request(3), phy_request(3), pause_request(3)] {
             let header = attributes(generic::attributes(&request)).next().unwrap().1;
             assert_eq!(find(header, HEADER_INDEX).and_then(word), Some(3));
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Generic netlink (include/uapi/linux/genetlink.h): families are asked for by name.
 
-use super::attribute::{find, push, unsigned};
+use super::attribute::{self, find, push, text, unsigned, word};
 
 /// A command of a family: the header of 4 bytes, then its attributes.
 #[must_use]
@@ -32,16 +32,45 @@ pub fn family(payload: &[u8]) -> Option<u16> {
     u16::try_from(id).ok()
 }
 
+/// The number of the family's multicast group of this name, to which its notifications go.
+#[must_use]
+pub fn group(payload: &[u8], name: &str) -> Option<u32> {
+    let groups = find(attributes(payload), MCAST_GROUPS)?;
+    let named = attribute::attributes(groups).map(|(_, group)| group);
+    let mut named =
+        named.filter(|group| find(group, GROUP_NAME).map(text).as_deref() == Some(name));
+    word(find(named.next()?, GROUP_ID)?)
+}
+
 /// The kind of messages to the controller.
 pub const CONTROLLER: u16 = 0x10;
 const VERSION: u8 = 1;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
+const MCAST_GROUPS: u16 = 7;
+const GROUP_NAME: u16 = 1;
+const GROUP_ID: u16 = 2;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_group_is_found_by_its_name() {
+        let mut groups = Vec::new();
+        for (at, name) in [(1, "other\0"), (2, "monitor\0")] {
+            let mut group = Vec::new();
+            push(&mut group, GROUP_NAME, name.as_bytes());
+            push(&mut group, GROUP_ID, &(10 + u32::from(at)).to_ne_bytes());
+            push(&mut groups, at, &group);
+        }
+        let mut answer = vec![1, 2, 0, 0];
+        push(&mut answer, MCAST_GROUPS, &groups);
+        assert_eq!(group(&answer, "monitor"), Some(12));
+        assert_eq!(group(&answer, "none"), None);
+        assert_eq!(group(&[], "monitor"), None);
+    }
 
     #[test]
     fn a_family_is_a_number() {

@@ -19,7 +19,10 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     );
     let of_proc = || vantage.of_interface(Source::ProcDev, "tx_colls");
     add("collisions", vantage.of_link("collisions").or_else(of_proc));
-    add("fec_uncorrected", uncorrected(vantage));
+    let uncorrected = uncorrected(vantage);
+    let since_boot = uncorrected.as_ref().map(|counted| counted.since_boot);
+    add("fec_uncorrected", uncorrected);
+    vantage.add(facts, "fec_since_boot", since_boot, Source::Fec.text());
     checks(vantage, facts);
     logged(vantage, facts);
 }
@@ -46,7 +49,7 @@ fn either(vantage: &Vantage<'_>, of_link: &str, of_mac: &str) -> Option<Counted>
 fn uncorrected(vantage: &Vantage<'_>) -> Option<Counted> {
     let sources = [
         ("fec", "uncorrectable_blocks"),
-        ("ethtool -I --show-fec", "uncorrectable_blocks"),
+        (Source::Fec.text(), "uncorrectable_blocks"),
         ("ethtool -S", "fec_uncorrectable_blocks"),
         ("ethtool -S", "fec_uncorrectable_errors_phy"),
         ("ethtool -S", "rx_fec_uncorrectable_errors"),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+mod physical;
+
 use linerate_model::output::{LedgerEntry, LinkKind, LossBurst, Protocol, Role, Stage, Test};
 use proptest::prelude::*;
 

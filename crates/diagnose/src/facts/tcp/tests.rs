@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use linerate_model::output::{Direction, Interval, LossBurst, Quantiles, Role, Test};
+use linerate_model::output::{
+    Arrived, Codepoint, Direction, Ecn, Interval, LossBurst, Quantiles, Role, Test,
+};
 
 use crate::fixtures::{Fixture, load, run, tcp, udp};
 use linerate_model::record::Record;
@@ -312,4 +314,71 @@ fn a_sender_that_uses_its_pacing_rate_is_held_back_by_it() {
     let held_back = all.iter().find(|found| found.rule == "T11").unwrap();
     let more = held_back.explains.bits_per_second.unwrap();
     assert!((more - 205.6e6).abs() < 1e3, "{more}");
+}
+
+/// What is said of datagrams that were sent with this codepoint and arrived so.
+fn said_of(requested: Codepoint, arrived: Arrived) -> Vec<String> {
+    let mut test = udp("t1", 100_000, 0);
+    test.ecn = Some(Ecn {
+        requested: Some(requested),
+        arrived: Some(arrived),
+        ..Ecn::default()
+    });
+    run(vec![test]).findings()
+}
+
+#[test]
+fn a_path_that_clears_ecn_and_one_that_marks() {
+    let arrived = |not_ect_packets, ect0_packets, ce_packets| Arrived {
+        not_ect_packets,
+        ect0_packets,
+        ce_packets,
+        ..Arrived::default()
+    };
+    let none = [""; 0];
+    assert_eq!(said_of(Codepoint::Ect0, arrived(0, 100_000, 0)), none);
+    assert_eq!(said_of(Codepoint::Ect0, arrived(100_000, 0, 0)), ["T30"]);
+    assert_eq!(said_of(Codepoint::NotEct, arrived(100_000, 0, 0)), none);
+    assert_eq!(
+        said_of(Codepoint::Ect0, arrived(0, 98_000, 2000)),
+        ["(T31)"]
+    );
+    assert_eq!(
+        said_of(Codepoint::Ce, arrived(0, 0, 100_000)),
+        none,
+        "sent so"
+    );
+    assert_eq!(
+        said_of(Codepoint::Ect0, arrived(0, 0, 0)),
+        none,
+        "nothing came"
+    );
+}
+
+#[test]
+fn tcp_knows_whether_any_segment_arrived_as_ect() {
+    let said = |negotiated, ect_seen, marked| {
+        let mut test = tcp("t1", 900e6);
+        test.ecn = Some(Ecn {
+            negotiated: Some(negotiated),
+            ect_seen,
+            delivered_segments: Some(100_000),
+            delivered_ce_segments: Some(marked),
+            ..Ecn::default()
+        });
+        let mut found = run(vec![test]).findings();
+        found.retain(|rule| rule.contains("T3"));
+        found
+    };
+    let none = [""; 0];
+    assert_eq!(said(true, Some(true), 0), none);
+    assert_eq!(said(true, Some(false), 0), ["T30"]);
+    assert_eq!(said(true, None, 0), none, "a stock receiver");
+    assert_eq!(said(false, Some(false), 0), none, "not negotiated");
+    assert_eq!(said(true, Some(true), 300), ["(T31)"]);
+    assert_eq!(
+        said(true, Some(true), 200_000),
+        none,
+        "more than there were"
+    );
 }

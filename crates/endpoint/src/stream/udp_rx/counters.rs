@@ -8,6 +8,7 @@ use crate::stream::{Progress, Stamp, StartLine};
 use linerate_linux::clock::{self, Wall};
 use linerate_linux::udp::Datagram;
 use linerate_method::sequence::{Arrival, SequenceAccount, SequenceTotals, unwrap32};
+use linerate_model::output::Arrived;
 use linerate_wire::iperf3::hello as stock;
 use linerate_wire::linerate::hello;
 
@@ -35,6 +36,8 @@ pub(super) struct RxCounters {
     bytes: u64,
     pub(super) damaged: u64,
     pub(super) tos: Option<u8>,
+    /// By the codepoint of the ECN field.
+    pub(super) codepoints: [u64; 4],
 }
 
 /// A datagram of the test, as far as it is counted.
@@ -103,6 +106,7 @@ impl RxCounters {
             bytes: 0,
             damaged: 0,
             tos: None,
+            codepoints: [0; 4],
         }
     }
 
@@ -157,7 +161,7 @@ impl RxCounters {
         if self.warm_up.ends_by(arrival_ns) {
             self.end_warm_up();
         }
-        self.tos = self.tos.or(datagram.tos);
+        self.note_tos(datagram.tos);
         let this = Datum {
             sequence,
             arrival_ns,
@@ -175,6 +179,24 @@ impl RxCounters {
         self.timing
             .spacing
             .arrive(arrival_ns, datagram.length as u32);
+    }
+
+    fn note_tos(&mut self, tos: Option<u8>) {
+        self.tos = self.tos.or(tos);
+        let codepoint = tos.map(|tos| usize::from(tos & 0b11));
+        let count = codepoint.and_then(|at| self.codepoints.get_mut(at));
+        count.into_iter().for_each(|count| *count += 1);
+    }
+
+    /// How datagrams arrived, if that was asked.
+    pub(super) fn ecn(&self) -> Option<Arrived> {
+        let [not_ect_packets, ect1_packets, ect0_packets, ce_packets] = self.codepoints;
+        self.tos.map(|_| Arrived {
+            not_ect_packets,
+            ect1_packets,
+            ect0_packets,
+            ce_packets,
+        })
     }
 
     /// A kernel time stamp as a monotonic instant, which lies a little before now: otherwise the clock was set.

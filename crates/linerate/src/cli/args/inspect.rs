@@ -11,7 +11,7 @@ use super::DocumentFlags;
 ///
 /// Prints the interfaces with their addresses, and what looks wrong. With -v, prints all that can be
 /// read about link, pause, rings, coalescing, offloads, queues, interrupts, qdiscs, buffers, TCP memory,
-/// CPU frequencies, PCI and kernel.
+/// CPU frequencies, PCI, PHY, module and kernel. A module's readings need root (CAP_NET_ADMIN).
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate inspect
@@ -20,6 +20,12 @@ use super::DocumentFlags;
 pub(in crate::cli) struct InspectArgs {
     /// Only this interface [default: all that are up, except loopback]
     pub(in crate::cli) interface: Option<String>,
+    /// Let the PHY test the cable first: the link is down for some seconds
+    #[arg(long, requires = "interface")]
+    pub(in crate::cli) cable_test: bool,
+    /// Allow that for the interface that carries this session
+    #[arg(long, requires = "cable_test")]
+    pub(in crate::cli) allow_management: bool,
     /// Print each setting, the evidence, and what cannot be decided
     #[arg(short = 'v', long)]
     pub(in crate::cli) verbose: bool,

@@ -4,6 +4,7 @@
 pub mod energy;
 pub mod feature;
 mod features;
+mod fec;
 pub mod flow_hash;
 mod identity;
 mod link;
@@ -25,7 +26,7 @@ pub fn read(interface: &str) -> Vec<(&'static str, Values)> {
     let Ok(ethtool) = Ethtool::of(interface) else {
         return Vec::new();
     };
-    let commands: [(&str, Command); 10] = [
+    let commands: [(&str, Command); 11] = [
         ("ethtool -i", identity::driver),
         ("ethtool", link::settings),
         ("ethtool -a", parameters::pause),
@@ -34,6 +35,7 @@ pub fn read(interface: &str) -> Vec<(&'static str, Values)> {
         ("ethtool -l", parameters::channels),
         ("ethtool -k", features::all),
         ("ethtool --show-eee", link::energy_efficient),
+        ("ethtool --show-fec", fec::codes),
         ("ethtool -x", receive::indirection),
         ("ethtool -n", flow_hash::fields),
     ];
