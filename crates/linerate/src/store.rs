@@ -155,6 +155,9 @@ impl Store {
             run.clock_trusted = begun.clock_trusted;
             run.command = begun.command;
             run.plan = begun.plan;
+            run.duration_s = begun.duration_s;
+            run.hosts = begun.hosts;
+            run.moved = begun.moved;
         }
         let mut store = Self {
             location: not_stored(String::new(), None),
