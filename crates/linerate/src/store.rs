@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The run directory: `run.json`, `samples.jsonl`, `latency.hlog`, `latency.csv` (see `docs/run-directory.md`).
+//! The run directory: `run.json`, `samples.jsonl`, `latency.hlog`, `runs.ndjson` … (see `docs/run-directory.md`).
 //!
 //! Storing never fails a measurement. Where nothing can be written (read-only root, full disk, no
 //! HOME) the store says why and swallows the rest. `run.json` is replaced by rename, so a run that
@@ -155,6 +155,9 @@ impl Store {
             run.clock_trusted = begun.clock_trusted;
             run.command = begun.command;
             run.plan = begun.plan;
+            run.duration_s = begun.duration_s;
+            run.hosts = begun.hosts;
+            run.moved = begun.moved;
         }
         let mut store = Self {
             location: not_stored(String::new(), None),

@@ -97,7 +97,7 @@ impl Session {
     ) -> Self {
         let flags = target.output;
         let started = Date::at(linerate_linux::clock::wall_ns());
-        let output = document_of(target.kind, &started);
+        let mut output = document_of(target.kind, &started);
         let mut plan = target.options.clone();
         plan.remove(FAULT);
         let beginning = Beginning {
@@ -111,7 +111,11 @@ impl Session {
             (Some(directory), true) => store::Destination::Again(directory.clone()),
             (directory, _) => store::Destination::chosen(directory.as_deref()),
         };
-        let store = Store::open(&place, &beginning);
+        let mut store = Store::open(&place, &beginning);
+        let begun = store.run();
+        output.hosts.clone_from(&begun.hosts);
+        output.moved.clone_from(&begun.moved);
+        output.duration_s = begun.duration_s.unwrap_or_default();
         let console = console(flags);
         let keys = watch_keys(terminal, &console, &interrupt);
         Self {
@@ -354,7 +358,8 @@ impl Session {
             self.output.partial = true;
             self.output.error = Some(report(failure));
         }
-        self.output.duration_s = self.begun.elapsed().as_secs_f64();
+        // One that was resumed has the time of its earlier parts.
+        self.output.duration_s += self.begun.elapsed().as_secs_f64();
         let judge = |expect: &Expect| {
             expect.judge(&self.output, |test| line_rate(&self.output.hosts, test))
         };

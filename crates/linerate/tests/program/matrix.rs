@@ -151,6 +151,8 @@ fn refuses_another_plan_and_repeats_nothing(server: &Server, place: &Path, axes:
     let same = against(server, place, axes).output().unwrap();
     assert_eq!(same.status.code(), Some(0), "{}", stderr(&same));
     assert_eq!(counting(&place.join("run")), before, "it is complete");
+    let again = document(&same);
+    assert_eq!(again["hosts"].as_array().map(Vec::len), Some(2), "{again}");
     let resumed = matrix(place, &["--resume", "nowhere"]).output().unwrap();
     assert_eq!(resumed.status.code(), Some(2), "{}", stderr(&resumed));
 }

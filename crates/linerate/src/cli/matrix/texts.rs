@@ -11,10 +11,14 @@ use linerate_report::live::duration;
 pub(super) fn announcement(matrix: &Matrix, progress: &Progress, each_s: Option<f64>) -> String {
     let (all, possible) = (progress.all(), progress.possible());
     let cells = match all - possible {
+        0 if all == 1 => "one cell".to_owned(),
         0 => format!("{all} cells"),
         not => format!("{all} cells, of which {not} cannot be"),
     };
     let (left, done) = (progress.runs_left(), progress.runs_done());
+    if left == 0 {
+        return format!("{}: {cells}; all {done} runs are done", matrix.name);
+    }
     let runs = match done {
         0 if matrix.rounds == 1 => format!("{left} runs in one round"),
         0 => format!("{left} runs in {} rounds", matrix.rounds),
