@@ -10,11 +10,10 @@ use crate::rng::Rng;
 pub fn slow(axes: &[Axis]) -> Vec<&str> {
     let of = |rank: usize| {
         let names = axes.iter().map(|axis| axis.name.as_str());
-        let ranked = names.filter(move |name| {
+        names.filter(move |name| {
             let known = [MTU, OFFLOAD].iter().position(|known| known == name);
             is_setting(name) && known.map_or(0, |at| at + 1) == rank
-        });
-        ranked
+        })
     };
     (0..=2).flat_map(of).collect()
 }

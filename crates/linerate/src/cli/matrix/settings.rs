@@ -61,7 +61,7 @@ impl<'a> Settings<'a> {
             lab: None,
         };
         let is_set = |name: &&str| request.built_in(name).is_some();
-        let Some(first) = first.filter(|_| SETTINGS.iter().any(|name| is_set(name))) else {
+        let Some(first) = first.filter(|_| SETTINGS.iter().any(&is_set)) else {
             return Ok(settings);
         };
         let reached = match request.lab {
