@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The run directory: `run.json`, `samples.jsonl`, `latency.hlog`, `latency.csv` (see `docs/run-directory.md`).
+//! The run directory: `run.json`, `samples.jsonl`, `latency.hlog`, `runs.ndjson` … (see `docs/run-directory.md`).
 //!
 //! Storing never fails a measurement. Where nothing can be written (read-only root, full disk, no
 //! HOME) the store says why and swallows the rest. `run.json` is replaced by rename, so a run that

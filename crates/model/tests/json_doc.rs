@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use linerate_model::cell_run::CellRun;
 use linerate_model::output::*;
 use linerate_model::run::Run;
 use linerate_model::sample::Sample;
@@ -38,6 +39,7 @@ fn every_name_of_the_run_directory_is_described() {
     for value in [
         serde_json::to_value(Run::default()).unwrap(),
         serde_json::to_value(Sample::default()).unwrap(),
+        serde_json::to_value(CellRun::default()).unwrap(),
         serde_json::to_value(Setting::default()).unwrap(),
     ] {
         written.extend(value.as_object().unwrap().keys().cloned());
