@@ -163,35 +163,12 @@ fn populated() -> Output {
             line_rate_bits_per_second: Some(1.0),
             ..Verdict::default()
         }],
-        knees: vec![Knee {
-            test_ids: vec![text()],
-            lossless_bits_per_second: Some(1.0),
-            lossy_bits_per_second: Some(1.0),
-            lossless_pps: Some(1.0),
-            lossy_pps: Some(1.0),
-            loss_ratio_upper95: Some(1.0),
-            constant_loss: Some(ConstantLoss {
-                highest_bits_per_second: Some(1.0),
-                ..ConstantLoss::default()
-            }),
-            confirmation: Some(Confirmation {
-                loss_ratio_upper95: Some(1.0),
-                ..Confirmation::default()
-            }),
-            ..Knee::default()
-        }],
+        knees: vec![knee()],
         costs: vec![cost()],
         cost_fits: vec![CostFit::default()],
         comparison: vec![comparison()],
         experiment: Some(experiment()),
-        matrix: Some(Matrix {
-            axes: vec![Axis {
-                values: vec![text()],
-                ..Axis::default()
-            }],
-            rows: vec![text()],
-            ..Matrix::default()
-        }),
+        matrix: Some(matrix()),
         cells: vec![cell()],
         forward: Some(device::forward()),
         trials: vec![device::trial()],
@@ -480,6 +457,37 @@ fn comparison() -> Comparison {
         }],
         excluded: vec![Excluded::default()],
         ..Comparison::default()
+    }
+}
+
+fn knee() -> Knee {
+    Knee {
+        test_ids: vec![text()],
+        lossless_bits_per_second: Some(1.0),
+        lossy_bits_per_second: Some(1.0),
+        lossless_pps: Some(1.0),
+        lossy_pps: Some(1.0),
+        loss_ratio_upper95: Some(1.0),
+        constant_loss: Some(ConstantLoss {
+            highest_bits_per_second: Some(1.0),
+            ..ConstantLoss::default()
+        }),
+        confirmation: Some(Confirmation {
+            loss_ratio_upper95: Some(1.0),
+            ..Confirmation::default()
+        }),
+        ..Knee::default()
+    }
+}
+
+fn matrix() -> Matrix {
+    Matrix {
+        axes: vec![Axis {
+            values: vec![text()],
+            ..Axis::default()
+        }],
+        rows: vec![text()],
+        ..Matrix::default()
     }
 }
 

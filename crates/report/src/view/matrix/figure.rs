@@ -31,7 +31,7 @@ pub(super) fn blocks(output: &Output, layout: &Layout<'_>) -> Vec<Block> {
         if !blocks.is_empty() {
             let grid = layout.grid();
             let has = |cell: &&Cell| known(cell, name).is_some();
-            table.retain_rows(|at| grid[at].iter().flatten().any(|cell| has(cell)));
+            table.retain_rows(|at| grid[at].iter().flatten().any(has));
         }
         blocks.push(Block::Table(table));
         blocks.extend(outliers(cells, name, &scale, layout));
