@@ -22,7 +22,7 @@ pub fn test(interface: &str) -> io::Result<Values> {
 /// The same of the interface of this number, as `family` answers.
 ///
 /// # Errors
-/// As [`test`].
+/// As [`fn@test`].
 pub fn tested(family: &mut dyn Family, index: u32) -> io::Result<Values> {
     family.ask(&request(index), &mut |_| {})?;
     let deadline_ns = monotonic_ns() + LONGEST_NS;
