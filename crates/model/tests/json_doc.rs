@@ -158,23 +158,7 @@ fn populated() -> Output {
             line_rate_bits_per_second: Some(1.0),
             ..Verdict::default()
         }],
-        knees: vec![Knee {
-            test_ids: vec![text()],
-            lossless_bits_per_second: Some(1.0),
-            lossy_bits_per_second: Some(1.0),
-            lossless_pps: Some(1.0),
-            lossy_pps: Some(1.0),
-            loss_ratio_upper95: Some(1.0),
-            constant_loss: Some(ConstantLoss {
-                highest_bits_per_second: Some(1.0),
-                ..ConstantLoss::default()
-            }),
-            confirmation: Some(Confirmation {
-                loss_ratio_upper95: Some(1.0),
-                ..Confirmation::default()
-            }),
-            ..Knee::default()
-        }],
+        knees: vec![knee()],
         costs: vec![cost()],
         cost_fits: vec![CostFit::default()],
         comparison: vec![comparison()],
@@ -356,6 +340,26 @@ fn test() -> Test {
         invalid_reason: Some(text()),
         warnings: vec![Warning::default()],
         ..Test::default()
+    }
+}
+
+fn knee() -> Knee {
+    Knee {
+        test_ids: vec![text()],
+        lossless_bits_per_second: Some(1.0),
+        lossy_bits_per_second: Some(1.0),
+        lossless_pps: Some(1.0),
+        lossy_pps: Some(1.0),
+        loss_ratio_upper95: Some(1.0),
+        constant_loss: Some(ConstantLoss {
+            highest_bits_per_second: Some(1.0),
+            ..ConstantLoss::default()
+        }),
+        confirmation: Some(Confirmation {
+            loss_ratio_upper95: Some(1.0),
+            ..Confirmation::default()
+        }),
+        ..Knee::default()
     }
 }
 
