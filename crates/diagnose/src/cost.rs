@@ -12,7 +12,7 @@ use linerate_model::output::{
 use linerate_model::record::Side;
 
 use crate::evidence::Evidence;
-use machine::MachineTime;
+use machine::{MachineTime, background};
 
 /// One row per end, direction, protocol, family and size; one line through the sizes of each.
 pub(crate) fn of(evidence: &Evidence<'_>) -> (Vec<Cost>, Vec<CostFit>) {
@@ -54,6 +54,7 @@ struct Spent<'r> {
     basis: CostBasis,
     stream: Option<ThreadTime>,
     machine: Option<MachineTime>,
+    background_ratio: Option<f64>,
     shared_host: bool,
 }
 
@@ -89,6 +90,7 @@ impl<'r> Spent<'r> {
             basis,
             stream,
             machine,
+            background_ratio: background(evidence, test, host),
             shared_host,
         })
     }
@@ -151,7 +153,7 @@ fn cost(rows: &[&Spent<'_>]) -> Option<Cost> {
         |of: fn(&ThreadTime) -> Option<u64>| move |row: &Spent<'_>| Some(of(&row.stream?)? as f64);
     let ns = each(&|row| Some(row.ns()))?;
     let [user_ns, system_ns] = [0, 1].map(|at| sum(&|row| row.programs().get(at).copied()));
-    let background = sum(&of_machine(|machine| machine.background_ratio));
+    let background = sum(&|row| row.background_ratio);
     Some(Cost {
         host: first.host,
         direction: first.direction,

@@ -19,8 +19,6 @@ pub(super) struct MachineTime {
     pub(super) irq_ns: f64,
     /// By how much `busy_ns` may be wrong: a tick in the test, a tick in the idle interval.
     pub(super) resolution_ns: f64,
-    /// The share of all CPU time that was used in the idle interval.
-    pub(super) background_ratio: f64,
     /// The processors that the test made busier.
     pub(super) processors: Vec<Processor>,
 }
@@ -34,7 +32,8 @@ pub(super) struct Processor {
 }
 
 impl MachineTime {
-    /// `None` where the times were not read during the test or before it, or the test shows in none of them.
+    /// `None` where the times were not read during the test or before it, the test shows in none of them, or other programs
+    /// used more than half of the machine: then they had less while the test ran, by an unknown amount.
     pub(super) fn of<'r>(evidence: &Evidence<'r>, test: &'r Test, host: Role) -> Option<Self> {
         let place = evidence.at(host, None, evidence.window(test));
         let load = Ticks(place.end_to_end(Source::Stat));
@@ -56,18 +55,26 @@ impl MachineTime {
         let all = user + system + softirq + irq;
         let part = |ns: f64| busy_ns * ns / all;
         let processors = cpus.into_iter().filter_map(|cpu| net.processor(cpu));
-        (busy_ns > 0.0 && all > 0.0).then(|| Self {
+        let is_free = background(evidence, test, host)? <= BACKGROUND_MOST;
+        (busy_ns > 0.0 && all > 0.0 && is_free).then(|| Self {
             busy_ns,
             user_ns: part(user),
             system_ns: part(system),
             softirq_ns: part(softirq),
             irq_ns: part(irq),
             resolution_ns: TICK_NS + TICK_NS * span_ns / rest_ns,
-            background_ratio: rest.busy_ns("cpu", rest_ns * count).unwrap_or(0.0)
-                / (rest_ns * count),
             processors: processors.collect(),
         })
     }
+}
+
+/// The share of all CPU time that was used in the idle interval.
+pub(super) fn background<'r>(evidence: &Evidence<'r>, test: &'r Test, host: Role) -> Option<f64> {
+    let place = evidence.at(host, None, evidence.window(test));
+    let (rest, rest_s) = place.at_rest(Source::Stat)?;
+    let rest = Ticks(rest);
+    let whole_ns = rest_s * 1e9 * rest.cpus().len() as f64;
+    Some(rest.busy_ns("cpu", whole_ns)? / whole_ns)
 }
 
 /// By how much `cpu.user`, `cpu0.idle` … grew.
@@ -147,5 +154,6 @@ impl Net<'_, '_> {
 
 /// `USER_HZ`: 100 on every Linux of today.
 const TICK_NS: f64 = 1e7;
+const BACKGROUND_MOST: f64 = 0.5;
 /// A processor whose load grew by less than this share did not carry the test.
 const CARRIES: f64 = 0.02;

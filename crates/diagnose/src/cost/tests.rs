@@ -130,6 +130,17 @@ fn on_one_machine_each_end_has_the_time_of_its_threads() {
 }
 
 #[test]
+fn a_busy_machine_s_time_is_not_known_but_that_of_the_threads_is() {
+    let mut record = run(vec![test("a", 1000)]);
+    record.samples = machine(Role::Local, "a");
+    record.samples[1] = stat(Role::Local, "a", Phase::Idle, 2000, [150, 20, 30, 0]);
+    let (costs, _) = costs(&record);
+    assert_eq!(costs[0].basis, CostBasis::Streams);
+    assert_eq!(costs[0].background_ratio, Some(0.85));
+    assert_eq!(costs[0].machine_ns_per_packet, None);
+}
+
+#[test]
 fn a_stock_peer_reports_its_process_and_segments_are_counted_by_the_mss() {
     let mut test = tcp("t", 1e9);
     test.direction = Direction::Down;
