@@ -6,7 +6,7 @@
 use std::io;
 use std::path::Path;
 
-use linerate_linux::ethtool_features::{self, Offload};
+use linerate_linux::ethtool_features::{self, InForce, Offload};
 use linerate_linux::netns::NetNs;
 use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_linux::rtnl::{Rtnl, RtnlError};
@@ -56,9 +56,13 @@ pub(super) fn wire(
         None => [near, far].into_iter().try_for_each(disable_offloads)?,
         Some(_) => limit_segmentation(near, far)?,
     }
-    let ports = wire
+    let mut ports = wire
         .run(|| open_ports(plan.mtu_bytes, spec.nic))
         .map_err(cannot("enter the wire"))??;
+    if spec.nic.is_some() {
+        let offloads = near.host.enter(|| InForce::of(near.interface));
+        ports.offloads = offloads.and_then(|opened| opened).ok();
+    }
     Wire::start(ports, spec, plan.wire_log.as_deref().map(Path::new))
 }
 
@@ -142,6 +146,7 @@ fn open_ports(mtu_bytes: u32, nic: Option<Nic>) -> Result<Ports, LabError> {
             near: open("near")?,
             far: open("far")?,
             frame_bytes_max,
+            offloads: None,
         })
     };
     both().map_err(cannot::<io::Error>("open the wire's sockets"))

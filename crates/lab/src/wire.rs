@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use linerate_linux::ethtool_features::InForce;
 use linerate_linux::packet::{PacketReceiver, PacketSender};
 
 use super::{LabError, cannot};
@@ -50,11 +51,12 @@ pub(super) struct Port {
     pub sender: PacketSender,
 }
 
-/// Both ends, and the longest frame.
+/// Both ends, the longest frame, and the offloads of the near end's host if the wire is its card.
 pub(super) struct Ports {
     pub near: Port,
     pub far: Port,
     pub frame_bytes_max: usize,
+    pub offloads: Option<InForce>,
 }
 
 impl Wire {
@@ -76,6 +78,7 @@ impl Wire {
             near,
             far,
             frame_bytes_max,
+            mut offloads,
         } = ports;
         let directions = [
             ("a-b", near.receiver, far.sender, 0),
@@ -92,9 +95,8 @@ impl Wire {
                 transmission: spec
                     .nic
                     .map(|nic| nic.transmission(number, frame_bytes_max)),
-                reception: spec
-                    .nic
-                    .and_then(|nic| nic.reception(number, frame_bytes_max)),
+                reception: (spec.nic.filter(|_| number == 1))
+                    .and_then(|nic| nic.reception(frame_bytes_max, offloads.take())),
                 frame_bytes_max,
                 log: wire.log.as_ref().map(|log| log.direction(name)),
                 stop: Arc::clone(&wire.stop),

@@ -5,6 +5,7 @@
 mod merge;
 mod reception;
 
+use linerate_linux::ethtool_features::InForce;
 use linerate_wire::offload::{Place, Request, Segments, Upper, complete};
 
 use crate::Fault;
@@ -23,11 +24,11 @@ pub struct Nic {
     pub counts_twice_every: u32,
     /// Puts all flows into one receive queue.
     pub has_one_queue: bool,
-    /// Merges received segments and datagrams that must stay apart.
+    /// Merges received segments and datagrams that must stay apart, while GRO is on.
     pub merges: bool,
-    /// Takes received segments and datagrams with a wrong checksum for right.
+    /// Takes received segments and datagrams with a wrong checksum for right, while receive checksum offload is on.
     pub passes_wrong: bool,
-    /// Drops received shorter IP frames, bytes without FCS.
+    /// Drops received shorter IP frames, bytes without FCS, while receive checksum offload is on.
     pub drops_short_bytes: u32,
 }
 
@@ -66,13 +67,17 @@ impl Nic {
         }
     }
 
-    /// The receiving side of direction 0 (`a-b`) or 1, if it has a fault.
-    pub(super) fn reception(self, number: u64, frame_bytes_max: usize) -> Option<Reception> {
+    /// The receiving side of host A, whose offloads are given, if it has a fault.
+    pub(super) fn reception(
+        self,
+        frame_bytes_max: usize,
+        offloads: Option<InForce>,
+    ) -> Option<Reception> {
         let is_faulty = self.counts_twice_every > 0
             || self.merges
             || self.passes_wrong
             || self.drops_short_bytes > 0;
-        (number == 1 && is_faulty).then(|| Reception::new(self, frame_bytes_max))
+        is_faulty.then(|| Reception::new(self, frame_bytes_max, offloads))
     }
 }
 

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use linerate_lab::{Host, Isolation, Lab, LabPlan, Nic, WireSpec};
+use linerate_linux::ethtool_features::{self, Offload};
 use linerate_linux::nic;
 use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_linux::udp::{Sender, TxMode};
@@ -370,7 +371,15 @@ fn nic_merges_datagrams(isolation: &Isolation) -> Outcome {
             break;
         }
     }
-    ensure(merged == [b"oneother"], || format!("{merged:?}"))
+    ensure(merged == [b"oneother"], || format!("{merged:?}"))?;
+    switch_off(&lab, Offload::GenericReceive)?;
+    let apart = two_datagrams(&lab)?;
+    ensure(apart.len() == 2, || format!("{apart:?} without GRO"))
+}
+
+fn switch_off(lab: &Lab, offload: Offload) -> Outcome {
+    let a = &lab.hosts()[0];
+    Ok(a.enter(|| ethtool_features::switch(a.interface, offload, false))??)
 }
 
 /// Sends a datagram with a wrong checksum from host B; whether host A's socket gets it.
@@ -411,9 +420,12 @@ fn checksum_errors(host: &Host) -> Outcome<u64> {
 
 fn nic_passes_wrong_to_the_socket(isolation: &Isolation) -> Outcome {
     let right = gets_wrong(&healthy(isolation)?)?;
-    let faulty = gets_wrong(&lab_with(isolation, &["nic-passes-wrong"])?)?;
-    ensure((right, faulty) == (false, true), || {
-        format!("got it: {right}, with the fault {faulty}")
+    let lab = lab_with(isolation, &["nic-passes-wrong"])?;
+    let faulty = gets_wrong(&lab)?;
+    switch_off(&lab, Offload::ReceiveChecksum)?;
+    let remedied = gets_wrong(&lab)?;
+    ensure((right, faulty, remedied) == (false, true, false), || {
+        format!("got it: {right}, with the fault {faulty}, without the offload {remedied}")
     })
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a faulty card does with the frames that arrive, before its host gets them.
 
+use linerate_linux::ethtool_features::{InForce, Offload};
 use linerate_wire::offload::Upper;
 
 use super::Nic;
@@ -10,6 +11,8 @@ use super::merge;
 #[derive(Debug)]
 pub(in crate::wire) struct Reception {
     nic: Nic,
+    /// The host's offloads: a fault of one acts while it is on. `None`: all are on.
+    offloads: Option<InForce>,
     frame_bytes_max: usize,
     /// A frame that the next one may be merged into, if it is not empty, and since when it waits.
     held: Vec<u8>,
@@ -21,9 +24,10 @@ pub(in crate::wire) struct Reception {
 }
 
 impl Reception {
-    pub(super) fn new(nic: Nic, frame_bytes_max: usize) -> Self {
+    pub(super) fn new(nic: Nic, frame_bytes_max: usize, offloads: Option<InForce>) -> Self {
         Self {
             nic,
+            offloads,
             frame_bytes_max,
             held: Vec::with_capacity(frame_bytes_max),
             held_since_ns: 0,
@@ -40,17 +44,22 @@ impl Reception {
         now_ns: u64,
         mut give: impl FnMut(&[u8]) -> bool,
     ) -> bool {
-        if is_ip(frame) && frame.len() < self.nic.drops_short_bytes as usize {
+        let is_short = is_ip(frame) && frame.len() < self.nic.drops_short_bytes as usize;
+        if is_short && self.has(Offload::ReceiveChecksum) {
             return false;
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         scratch.extend_from_slice(frame);
-        if self.nic.passes_wrong {
+        if self.nic.passes_wrong && is_wrong(frame) && self.has(Offload::ReceiveChecksum) {
             correct(&mut scratch);
         }
-        let given = match self.nic.merges {
-            true => self.merge(&scratch, now_ns, &mut give),
+        let merges = self.nic.merges
+            && merge::may_hold(&scratch, self.frame_bytes_max)
+            && !is_wrong(&scratch)
+            && self.has(Offload::GenericReceive);
+        let given = match merges || !self.held.is_empty() {
+            true => self.merge(&scratch, merges, now_ns, &mut give),
             false => self.give(&scratch, &mut give),
         };
         self.scratch = scratch;
@@ -71,17 +80,29 @@ impl Reception {
         None
     }
 
-    fn merge(&mut self, frame: &[u8], now_ns: u64, give: &mut impl FnMut(&[u8]) -> bool) -> bool {
-        if merge::into(&mut self.held, frame, self.frame_bytes_max) {
+    /// Merges a frame into the one that waits, or gives that to the host first. `merges`: this frame may be merged.
+    fn merge(
+        &mut self,
+        frame: &[u8],
+        merges: bool,
+        now_ns: u64,
+        give: &mut impl FnMut(&[u8]) -> bool,
+    ) -> bool {
+        if merges && merge::into(&mut self.held, frame, self.frame_bytes_max) {
             return self.give_held(give);
         }
         let earlier = self.held.is_empty() || self.give_held(give);
-        if merge::may_hold(frame, self.frame_bytes_max) {
+        if merges {
             self.held.extend_from_slice(frame);
             self.held_since_ns = now_ns;
             return earlier;
         }
         self.give(frame, give) && earlier
+    }
+
+    fn has(&self, offload: Offload) -> bool {
+        let offloads = self.offloads.as_ref();
+        offloads.is_none_or(|offloads| offloads.is_on(offload).unwrap_or(true))
     }
 
     fn give_held(&mut self, give: &mut impl FnMut(&[u8]) -> bool) -> bool {
@@ -107,18 +128,20 @@ fn is_ip(frame: &[u8]) -> bool {
     matches!(frame.get(12..14), Some([0x08, 0x00] | [0x86, 0xDD]))
 }
 
+/// Whether it has a checksum of TCP or UDP, and a wrong one.
+fn is_wrong(frame: &[u8]) -> bool {
+    let wrong = |upper: Upper| {
+        let field = upper.checksum.field..upper.checksum.field + 2;
+        let has_none = !upper.is_tcp && upper.source.is_ipv4() && frame.get(field) == Some(&[0, 0]);
+        !has_none && upper.sum(frame) != Some(0)
+    };
+    Upper::of(frame).is_some_and(wrong)
+}
+
 /// The kernel does not look at a checksum that the card calls right; a packet socket cannot say so, but it can send one
 /// that is.
 fn correct(frame: &mut [u8]) {
-    let Some(upper) = Upper::of(frame) else {
-        return;
-    };
-    let without = !upper.is_tcp && upper.source.is_ipv4();
-    let field = upper.checksum.field..upper.checksum.field + 2;
-    if without && frame.get(field) == Some(&[0, 0]) {
-        return;
-    }
-    if upper.sum(frame) != Some(0) {
+    if let Some(upper) = Upper::of(frame) {
         merge::write_sum(frame, &upper);
     }
 }
@@ -139,7 +162,7 @@ mod tests {
 
     fn given(nic: Nic, frames: &[&[u8]]) -> Vec<usize> {
         let mut lengths = Vec::new();
-        let mut card = Reception::new(nic, 1518);
+        let mut card = Reception::new(nic, 1518, None);
         for frame in frames {
             card.take(frame, 0, |frame| {
                 lengths.push(frame.len());
@@ -179,7 +202,7 @@ mod tests {
             merges: true,
             ..Nic::default()
         };
-        let mut card = Reception::new(nic, 1518);
+        let mut card = Reception::new(nic, 1518, None);
         card.held.extend([7; 60]);
         let mut lengths = Vec::new();
         let mut give = |frame: &[u8]| {
