@@ -149,6 +149,39 @@ fn text() -> String {
     "x".to_owned()
 }
 
+fn check() -> NicCheck {
+    NicCheck {
+        reason: Some(text()),
+        example: Some(NicExample {
+            offset: Some(1),
+            frame: Some(text()),
+            ..NicExample::default()
+        }),
+        change: Some(Change {
+            commands: vec![text()],
+            undo: vec![text()],
+            figure: Some(text()),
+            tradeoffs: vec![text()],
+            ..Change::default()
+        }),
+        ..NicCheck::default()
+    }
+}
+
+fn setting_change() -> SettingChange {
+    SettingChange {
+        interface: Some(String::new()),
+        before: Some(String::new()),
+        effective: Some(String::new()),
+        reason: Some(String::new()),
+        commands: vec![String::new()],
+        undo: vec![String::new()],
+        persisted_file: Some(String::new()),
+        comparison: Some(comparison()),
+        ..SettingChange::default()
+    }
+}
+
 fn populated() -> Output {
     Output {
         run_dir: Some(text()),
@@ -185,34 +218,9 @@ fn populated() -> Output {
             ..ForwardResult::default()
         }],
         benchmarks: device::benchmarks(),
-        checks: vec![NicCheck {
-            reason: Some(text()),
-            example: Some(NicExample {
-                offset: Some(1),
-                frame: Some(text()),
-                ..NicExample::default()
-            }),
-            change: Some(Change {
-                commands: vec![text()],
-                undo: vec![text()],
-                figure: Some(text()),
-                tradeoffs: vec![text()],
-                ..Change::default()
-            }),
-            ..NicCheck::default()
-        }],
+        checks: vec![check()],
         history: Some(history()),
-        changes: vec![SettingChange {
-            interface: Some(String::new()),
-            before: Some(String::new()),
-            effective: Some(String::new()),
-            reason: Some(String::new()),
-            commands: vec![String::new()],
-            undo: vec![String::new()],
-            persisted_file: Some(String::new()),
-            comparison: Some(comparison()),
-            ..SettingChange::default()
-        }],
+        changes: vec![setting_change()],
         tuning: Some(tuning::tuning(&comparison())),
         moved: vec![Moved {
             interface: Some(text()),
