@@ -488,26 +488,6 @@ fn comparison() -> Comparison {
     }
 }
 
-fn knee() -> Knee {
-    Knee {
-        test_ids: vec![text()],
-        lossless_bits_per_second: Some(1.0),
-        lossy_bits_per_second: Some(1.0),
-        lossless_pps: Some(1.0),
-        lossy_pps: Some(1.0),
-        loss_ratio_upper95: Some(1.0),
-        constant_loss: Some(ConstantLoss {
-            highest_bits_per_second: Some(1.0),
-            ..ConstantLoss::default()
-        }),
-        confirmation: Some(Confirmation {
-            loss_ratio_upper95: Some(1.0),
-            ..Confirmation::default()
-        }),
-        ..Knee::default()
-    }
-}
-
 fn matrix() -> Matrix {
     Matrix {
         axes: vec![Axis {
