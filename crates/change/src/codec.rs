@@ -58,6 +58,6 @@ fn parsed(piece: &[u8]) -> Option<Entry> {
     let (sum, json) = (piece.get(..8)?, piece.get(9..)?);
     let sum = u32::from_str_radix(str::from_utf8(sum).ok()?, 16).ok()?;
     (sum == crc32fast::hash(json))
-        .then(|| serde_json::from_slice(json).ok())
+        .then(|| linerate_wire::json::read(json).ok())
         .flatten()
 }

@@ -15,6 +15,9 @@
 //! ```
 #![forbid(unsafe_code)]
 
+// What `Fields` derives names this crate.
+extern crate self as linerate_model;
+
 pub mod compat;
 pub mod counters;
 pub mod credible;
@@ -22,6 +25,7 @@ pub mod date;
 pub mod derived;
 pub mod expect;
 pub mod failure;
+pub mod fields;
 pub mod order;
 pub mod output;
 pub mod printable;

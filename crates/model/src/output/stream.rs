@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Parts of a test: streams, intervals, loss bursts.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 /// One stream.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Flow {
     /// iperf3's stream id.
     pub id: u32,
@@ -30,8 +31,7 @@ pub struct Flow {
 }
 
 /// One interval.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Interval {
     /// Seconds after the start of the test.
     pub start_s: f64,
@@ -54,8 +54,7 @@ pub struct Interval {
 }
 
 /// A run of consecutive lost datagrams.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Fields)]
 pub struct LossBurst {
     /// Stream id.
     pub flow: u32,
