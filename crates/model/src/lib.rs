@@ -26,6 +26,7 @@ pub mod derived;
 pub mod expect;
 pub mod failure;
 pub mod fields;
+pub mod map;
 pub mod order;
 pub mod output;
 pub mod printable;
