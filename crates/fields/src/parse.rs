@@ -52,23 +52,20 @@ fn fields(body: TokenStream) -> Result<Vec<Field>, String> {
 
 /// At the commas between fields: those within `<…>` are not.
 fn split(body: TokenStream) -> Vec<Vec<TokenTree>> {
-    let mut all = vec![Vec::new()];
-    let mut depth = 0_u32;
+    let (mut all, mut last, mut depth) = (Vec::new(), Vec::new(), 0_u32);
     for token in body {
         match token.to_string().as_str() {
-            "<" => depth += 1,
-            ">" => depth = depth.saturating_sub(1),
             "," if depth == 0 => {
-                all.push(Vec::new());
+                all.push(std::mem::take(&mut last));
                 continue;
             }
+            "<" => depth += 1,
+            ">" => depth = depth.saturating_sub(1),
             _ => {}
         }
-        all.extend(all.pop().map(|mut last| {
-            last.push(token);
-            last
-        }));
+        last.push(token);
     }
+    all.push(last);
     all
 }
 

@@ -226,10 +226,7 @@ impl<'m, K: Ord, V> Entry<'m, K, V> {
 }
 
 /// The element of the order that compares as equal, or the place where one that does would be.
-fn search(
-    order: &[usize],
-    compare: &mut dyn FnMut(usize) -> Ordering,
-) -> Result<usize, usize> {
+fn search(order: &[usize], compare: &mut dyn FnMut(usize) -> Ordering) -> Result<usize, usize> {
     let place = order.binary_search_by(|at| compare(*at));
     place.map(|place| order[place])
 }

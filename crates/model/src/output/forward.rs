@@ -4,7 +4,7 @@
 //! Frame sizes and layer-2 rates include the 4-byte FCS, as in RFC 2544. Frames per second are those of each
 //! direction.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::fields::Fields;
 
