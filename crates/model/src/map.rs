@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A map in the order of its keys, for up to some ten thousand entries. The standard library's tree is compiled once for each
-//! type of key and value, two kilobytes each time; of this map that is a push and a comparison.
+//! A map in the order of its keys. The standard library's tree is compiled once for each type of key and value, two kilobytes
+//! each time; of this map that is a push and a comparison.
 //!
-//! The entries stay where they were added, and a list of their places is kept in order: to add one moves four bytes for each
-//! entry after it.
+//! The entries stay where they were added; their indices are kept in order. To find or add an entry takes the logarithm of
+//! their number, as in a tree; to remove one takes their number.
 //!
 //! ```
 //! use linerate_model::map::Map;
@@ -13,10 +13,13 @@
 //! assert_eq!(drops.iter().collect::<Vec<_>>(), [(&"ring", &1), (&"socket", &2)]);
 //! ```
 
+mod sorted;
+
 use std::borrow::Borrow;
-use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Index;
+
+use sorted::{Gap, Indices, Sorted};
 
 use crate::order;
 
@@ -25,7 +28,7 @@ use crate::order;
 pub struct Map<K, V> {
     entries: Vec<(K, V)>,
     /// Their indices, in the order of the keys.
-    order: Vec<usize>,
+    order: Sorted,
 }
 
 /// The place of a key, there or not yet.
@@ -33,13 +36,13 @@ pub struct Map<K, V> {
 pub struct Entry<'m, K, V> {
     map: &'m mut Map<K, V>,
     key: K,
-    place: Result<usize, usize>,
+    place: Result<usize, Gap>,
 }
 
 /// The entries in their order.
 pub struct Iter<'m, K, V> {
     entries: &'m [(K, V)],
-    order: std::slice::Iter<'m, usize>,
+    order: Indices<'m>,
 }
 
 impl<K, V> Map<K, V> {
@@ -48,7 +51,7 @@ impl<K, V> Map<K, V> {
     pub const fn new() -> Self {
         Self {
             entries: Vec::new(),
-            order: Vec::new(),
+            order: Sorted::new(),
         }
     }
 
@@ -113,14 +116,15 @@ impl<K, V> Map<K, V> {
     /// Keeps the entries of which `keep` is true; it sees them in the order of the keys.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         self.settled().retain_mut(|(key, value)| keep(key, value));
-        self.order.truncate(self.entries.len());
+        self.order = Sorted::ascending(self.entries.len());
     }
 
     /// Moves the entries to the order of their keys.
     fn settled(&mut self) -> &mut Vec<(K, V)> {
-        let entries = &mut self.entries;
-        order::place(&mut self.order, &mut |one, other| entries.swap(one, other));
-        entries
+        let mut order: Vec<usize> = self.order.iter().map(|index| *index as usize).collect();
+        order::place(&mut order, &mut |one, other| self.entries.swap(one, other));
+        self.order = Sorted::ascending(self.entries.len());
+        &mut self.entries
     }
 }
 
@@ -181,21 +185,23 @@ impl<K: Ord, V> Map<K, V> {
         K: Borrow<Q>,
     {
         let at = self.find(key).ok()?;
-        forget(&mut self.order, at);
-        Some(self.entries.remove(at).1)
+        let removed = self.entries.swap_remove(at);
+        self.order.swap_remove(at, self.entries.len());
+        Some(removed.1)
     }
 
     /// The index of the entry, or its place in the order.
-    fn find<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>
+    fn find<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, Gap>
     where
         K: Borrow<Q>,
     {
-        search(&self.order, &mut |at| self.entries[at].0.borrow().cmp(key))
+        let compare = &mut |at: usize| self.entries[at].0.borrow().cmp(key);
+        self.order.find(compare)
     }
 
-    fn add(&mut self, place: usize, key: K, value: V) -> usize {
+    fn add(&mut self, gap: Gap, key: K, value: V) -> usize {
         let at = self.entries.len();
-        self.order.insert(place, at);
+        self.order.add(gap, at);
         self.entries.push((key, value));
         at
     }
@@ -225,20 +231,6 @@ impl<'m, K: Ord, V> Entry<'m, K, V> {
     }
 }
 
-/// The element of the order that compares as equal, or the place where one that does would be.
-fn search(order: &[usize], compare: &mut dyn FnMut(usize) -> Ordering) -> Result<usize, usize> {
-    let place = order.binary_search_by(|at| compare(*at));
-    place.map(|place| order[place])
-}
-
-/// Without the entry at `at`, those after it move up by one.
-fn forget(order: &mut Vec<usize>, at: usize) {
-    order.retain(|one| *one != at);
-    for one in order {
-        *one -= usize::from(*one > at);
-    }
-}
-
 impl<K, V> Default for Map<K, V> {
     fn default() -> Self {
         Self::new()
@@ -265,9 +257,8 @@ impl<K: Ord + Borrow<Q>, Q: Ord + ?Sized, V> Index<&Q> for Map<K, V> {
     /// # Panics
     /// The key has no value.
     fn index(&self, key: &Q) -> &V {
-        match self.find(key) {
-            Ok(at) | Err(at) => &self.entries[at].1,
-        }
+        let at = self.find(key).unwrap_or(usize::MAX);
+        &self.entries[at].1
     }
 }
 
@@ -316,7 +307,7 @@ impl<'m, K, V> Iterator for Iter<'m, K, V> {
     type Item = (&'m K, &'m V);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (key, value) = &self.entries[*self.order.next()?];
+        let (key, value) = &self.entries[*self.order.next()? as usize];
         Some((key, value))
     }
 
@@ -327,12 +318,10 @@ impl<'m, K, V> Iterator for Iter<'m, K, V> {
 
 impl<K, V> DoubleEndedIterator for Iter<'_, K, V> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let (key, value) = &self.entries[*self.order.next_back()?];
+        let (key, value) = &self.entries[*self.order.next_back()? as usize];
         Some((key, value))
     }
 }
-
-impl<K, V> ExactSizeIterator for Iter<'_, K, V> {}
 
 impl<K, V> Clone for Iter<'_, K, V> {
     fn clone(&self) -> Self {
@@ -379,5 +368,18 @@ mod tests {
             prop_assert_eq!(&collected, &ours);
             prop_assert!(ours.into_iter().eq(theirs));
         }
+    }
+
+    #[test]
+    fn thousands_are_in_order() {
+        let keys = || (0_u32..9000).map(|key| key.wrapping_mul(7919) % 9001);
+        let mut ours: Map<u32, u32> = keys().zip(0..).collect();
+        let mut theirs: BTreeMap<u32, u32> = keys().zip(0..).collect();
+        for key in keys().step_by(500) {
+            assert_eq!(ours.remove(&key), theirs.remove(&key));
+        }
+        assert!(ours.iter().eq(theirs.iter()) && ours.iter().rev().eq(theirs.iter().rev()));
+        assert!(keys().all(|key| ours.get(&key) == theirs.get(&key)));
+        assert!(ours.into_values().eq(theirs.into_values()));
     }
 }
