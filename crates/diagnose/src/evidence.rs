@@ -74,7 +74,7 @@ impl<'r> Evidence<'r> {
         let all = counted
             .chain(described)
             .chain(set)
-            .collect::<std::collections::BTreeSet<_>>();
+            .gather::<std::collections::BTreeSet<_>>();
         let drivers = all
             .into_iter()
             .map(|(host, name)| ((host, name), driver::table(record, host, name)));

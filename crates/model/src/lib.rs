@@ -20,6 +20,7 @@ extern crate self as linerate_model;
 
 pub mod compat;
 pub mod counters;
+pub mod crc32;
 pub mod credible;
 pub mod date;
 pub mod derived;

@@ -97,7 +97,7 @@ impl<'o> Bad<'o> {
     fn of(tests: &[&'o Test]) -> Self {
         let counters = tests.iter().flat_map(|test| &test.counters);
         let names: BTreeSet<&str> = counters.map(|counter| counter.name.as_str()).gather();
-        Self(names.into_iter().filter(|name| is_bad(name)).collect())
+        Self(names.into_iter().filter(|name| is_bad(name)).gather())
     }
 }
 

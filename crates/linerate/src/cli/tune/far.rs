@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use linerate_model::order::Gather as _;
 use linerate_change::remote::{Terms, Way};
 use linerate_change::{Confirming, Far, Hand, Key, Local, Memory};
 use linerate_linux::management::Management;
@@ -188,7 +189,7 @@ fn sentences(far: &Far) -> Vec<String> {
 /// The interfaces of this host that carry these connections.
 fn carried(management: &Management) -> BTreeMap<(Role, String), String> {
     let all = management.interfaces().into_iter();
-    all.map(|(name, why)| ((Role::Local, name), why)).collect()
+    all.map(|(name, why)| ((Role::Local, name), why)).gather()
 }
 
 /// A change of this host is confirmed by this host: what it may cut is the link.
