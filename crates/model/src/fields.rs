@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Structs of which a document gives some fields: what it lacks keeps its default, what it has besides is skipped.
+//! Structs of which a document gives some fields: what it lacks keeps its default, what the struct lacks is skipped.
 //!
 //! `#[derive(Fields)]` reads such a struct, with a call for each field, where `#[derive(Deserialize)]` with
 //! `#[serde(default)]` compiles a hundred instructions.

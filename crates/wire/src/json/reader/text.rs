@@ -370,9 +370,9 @@ impl<'de> Text<'de> {
             .as_bytes()
             .get(..self.at)
             .unwrap_or(self.text.as_bytes());
-        let lines = read.split(|byte| *byte == b'\n');
+        let mut lines = read.split(|byte| *byte == b'\n');
         let line = lines.clone().count();
-        let column = lines.last().map_or(0, <[u8]>::len);
+        let column = lines.next_back().map_or(0, <[u8]>::len);
         // serde_json reads the place out of such a message.
         Error::custom(format_args!("{what} at line {line} column {column}"))
     }
