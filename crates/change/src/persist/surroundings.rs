@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use linerate_model::order::Gather as _;
 use super::{ifupdown, interrupt, networkd, root};
+use linerate_model::order::Gather as _;
 
 /// A file of configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

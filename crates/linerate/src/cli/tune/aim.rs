@@ -3,8 +3,8 @@
 
 use std::cmp::Reverse;
 
-use linerate_model::order;
 use linerate_knowledge::{Goal, Knobs, Risk, Side, Tunable, tunables};
+use linerate_model::order;
 use linerate_model::output::{
     Direction, Explains, Finding, Limit, Output, Protocol, Role, Test, Verdict,
 };

@@ -7,10 +7,10 @@ mod guard;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use linerate_model::order::Gather as _;
 use linerate_method::campaign::{Campaign, Step};
 use linerate_method::experiment::{Plan, margin};
 use linerate_model::failure::Failure;
+use linerate_model::order::Gather as _;
 use linerate_model::output::{
     Candidate, CandidateState, ChangeState, Output, Role, Tuning, TuningEnd,
 };

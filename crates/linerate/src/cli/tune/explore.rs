@@ -3,9 +3,9 @@
 
 use std::io;
 
-use linerate_model::order;
 use linerate_change::{Hand, Key, Place, Wanted, command};
 use linerate_knowledge::{Knobs, Tunable};
+use linerate_model::order;
 use linerate_model::output::{Output, Role};
 
 use super::aim::{Aim, Aims};

@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use linerate_model::order::Gather as _;
 use linerate_change::remote::{Terms, Way};
 use linerate_change::{Confirming, Far, Hand, Key, Local, Memory};
 use linerate_linux::management::Management;
 use linerate_linux::{host, nic};
 use linerate_model::failure::Failure;
+use linerate_model::order::Gather as _;
 use linerate_model::output::Role;
 
 use super::candidate::{Proposal, Proposals};

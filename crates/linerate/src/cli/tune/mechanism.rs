@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use linerate_model::order::Gather as _;
 use linerate_diagnose::explain::explain;
 use linerate_diagnose::rules;
 use linerate_method::experiment::Arm;
 use linerate_method::stats::describe::median;
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Finding, Mechanism, MovedFact, Output};
 use linerate_model::record::Record;
 

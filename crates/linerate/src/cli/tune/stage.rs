@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::{Duration, Instant};
 
-use linerate_model::order;
 use linerate_change::{Change, End, Hand, Key, Outcome, Undo, command};
+use linerate_model::order;
 use linerate_model::output::{Host, Role};
 
 use super::candidate::Proposal;
