@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! An entry as a line: the CRC-32 (IEEE 802.3) of its JSON in eight digits, a space, the JSON, a newline.
 
+use linerate_model::crc32;
+
 use crate::entry::Entry;
 
 /// What a journal's bytes hold.
@@ -33,7 +35,7 @@ pub enum Tail {
 /// Never for entries of this crate: their keys are strings.
 pub fn line(entry: &Entry) -> serde_json::Result<String> {
     let json = serde_json::to_string(entry)?;
-    Ok(format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes())))
+    Ok(format!("{:08x} {json}\n", crc32::of(json.as_bytes())))
 }
 
 /// Reads a journal. Never fails: what is whole is there, and what is not is reported.
@@ -57,7 +59,7 @@ fn parsed(piece: &[u8]) -> Option<Entry> {
     let piece = piece.strip_suffix(b"\n")?;
     let (sum, json) = (piece.get(..8)?, piece.get(9..)?);
     let sum = u32::from_str_radix(str::from_utf8(sum).ok()?, 16).ok()?;
-    (sum == crc32fast::hash(json))
-        .then(|| serde_json::from_slice(json).ok())
+    (sum == crc32::of(json))
+        .then(|| linerate_wire::json::read(json).ok())
         .flatten()
 }

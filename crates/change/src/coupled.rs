@@ -5,7 +5,8 @@
 use std::io;
 
 use linerate_knowledge::tunable_of;
-use serde_json::{from_str, to_string};
+use linerate_wire::json;
+use serde_json::to_string;
 
 use crate::entry::{Key, Phase, Place, Undo};
 use crate::journal::{JournalError, Trace};
@@ -142,7 +143,7 @@ pub(crate) fn side_effects(world: &mut impl World, bundle: &Open) -> io::Result<
 }
 
 fn values(text: &str) -> io::Result<Values> {
-    from_str(text).map_err(io::Error::from)
+    json::text(text).map_err(io::Error::from)
 }
 
 /// The key of what is coupled with a setting of an interface.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is in the journal.
 
+mod raw_entry;
+
 use std::fmt;
 
+use raw_entry::RawEntry;
 use serde::{Deserialize, Serialize};
 
 use crate::owner::Owner;
@@ -131,6 +134,7 @@ pub struct Change {
 
 /// One record: a step of one change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "RawEntry")]
 pub struct Entry {
     /// The change's number: all its steps have it.
     pub change: u64,
@@ -144,7 +148,7 @@ pub struct Entry {
 }
 
 /// The steps of a change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "phase", rename_all = "kebab-case")]
 pub enum Phase {
     /// About to be made.

@@ -22,6 +22,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use linerate_linux::piped;
+use linerate_wire::json;
 
 use crate::apply::Outcome;
 use crate::entry::{Change, Key, Undo};
@@ -228,7 +229,7 @@ impl Warden {
 
     fn reply(&mut self) -> io::Result<Reply> {
         match self.replies.recv_timeout(REPLY_WITHIN) {
-            Ok(Ok(line)) => serde_json::from_str(&line).map_err(failed),
+            Ok(Ok(line)) => json::text(&line).map_err(failed),
             Ok(Err(lines::TooLong)) => Err(failed("its answer is too long")),
             Err(RecvTimeoutError::Timeout) => Err(failed("no answer in time")),
             Err(RecvTimeoutError::Disconnected) => Err(failed("it has ended")),

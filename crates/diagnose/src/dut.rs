@@ -9,9 +9,8 @@ pub(crate) mod setup;
 pub use deciding::{Deciding, deciding, name, of};
 pub(crate) use deciding::{reported, way};
 
-use std::collections::BTreeMap;
-
 use linerate_knowledge::{Counts, Driver, counter, drivers};
+use linerate_model::map::Map;
 use linerate_model::output::{
     DeviceInterrupt, DeviceProcessor, DeviceQueue, MovedCounter, TrialDevice,
 };
@@ -103,8 +102,8 @@ fn elapsed_ns(before: &[Sample], after: &[Sample]) -> Option<u64> {
 
 /// By number. Ticks of `USER_HZ` and packets of the receive path.
 fn processors(all: &[MovedCounter]) -> Vec<DeviceProcessor> {
-    let mut ticks: BTreeMap<u32, Ticks> = BTreeMap::new();
-    let mut counted: BTreeMap<u32, DeviceProcessor> = BTreeMap::new();
+    let mut ticks: Map<u32, Ticks> = Map::new();
+    let mut counted: Map<u32, DeviceProcessor> = Map::new();
     for counter in all {
         let Some((number, name)) = of_processor(&counter.name) else {
             continue;
@@ -160,7 +159,7 @@ fn of_processor(name: &str) -> Option<(u32, &str)> {
 
 /// Idle queues, too: they show that flows share one.
 fn queues(read: &[Sample], all: &[MovedCounter]) -> Vec<DeviceQueue> {
-    let mut found: BTreeMap<(&str, u32), u64> = BTreeMap::new();
+    let mut found: Map<(&str, u32), u64> = Map::new();
     let lists = read.iter().filter(|sample| sample.source == DRIVER);
     for list in lists {
         let Some(interface) = list.interface.as_deref() else {
@@ -190,7 +189,7 @@ fn queues(read: &[Sample], all: &[MovedCounter]) -> Vec<DeviceQueue> {
 
 /// `24:PCI-MSI eth0-rx-0/cpu1`: the lines that moved most, whatever they are of.
 fn interrupts(all: &[MovedCounter]) -> Vec<DeviceInterrupt> {
-    let mut lines: BTreeMap<&str, DeviceInterrupt> = BTreeMap::new();
+    let mut lines: Map<&str, DeviceInterrupt> = Map::new();
     for counter in all.iter().filter(|one| one.source == INTERRUPTS) {
         let Some((name, number)) = counter.name.rsplit_once("/cpu") else {
             continue;

@@ -19,8 +19,8 @@ mod queue;
 mod source;
 mod window;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
-use std::collections::BTreeMap;
 
 use linerate_model::output::{MovedCounter, Role, Test, TrialDevice};
 
@@ -42,15 +42,15 @@ pub struct Evidence<'r> {
     /// The record.
     pub record: &'r Record,
     index: window::Index<'r>,
-    drivers: BTreeMap<(Role, &'r str), Option<&'static Driver>>,
+    drivers: Map<(Role, &'r str), Option<&'static Driver>>,
     /// The tests that ran at the same time.
-    groups: BTreeMap<&'r str, Vec<&'r Test>>,
+    groups: Map<&'r str, Vec<&'r Test>>,
     /// Whether no sample names a test, of which there is one group: all samples are of its window.
     nameless: bool,
     /// Whether any register was read.
     registers: bool,
     /// What a document without samples lists, by group.
-    documents: BTreeMap<&'r str, Vec<&'r MovedCounter>>,
+    documents: Map<&'r str, Vec<&'r MovedCounter>>,
     /// What the device counted in trials that lost nothing.
     quiet: Vec<&'r TrialDevice>,
 }
@@ -74,7 +74,7 @@ impl<'r> Evidence<'r> {
         let all = counted
             .chain(described)
             .chain(set)
-            .collect::<std::collections::BTreeSet<_>>();
+            .gather::<std::collections::BTreeSet<_>>();
         let drivers = all
             .into_iter()
             .map(|(host, name)| ((host, name), driver::table(record, host, name)));
@@ -162,16 +162,16 @@ fn has_registers(record: &Record) -> bool {
     all.any(|source| source == "registers")
 }
 
-fn groups(record: &Record) -> BTreeMap<&str, Vec<&Test>> {
-    let mut groups: BTreeMap<&str, Vec<&Test>> = BTreeMap::new();
+fn groups(record: &Record) -> Map<&str, Vec<&Test>> {
+    let mut groups: Map<&str, Vec<&Test>> = Map::new();
     for test in record.tests() {
         groups.entry(&test.group).or_default().push(test);
     }
     groups
 }
 
-fn documents(record: &Record) -> BTreeMap<&str, Vec<&MovedCounter>> {
-    let mut documents: BTreeMap<&str, Vec<&MovedCounter>> = BTreeMap::new();
+fn documents(record: &Record) -> Map<&str, Vec<&MovedCounter>> {
+    let mut documents: Map<&str, Vec<&MovedCounter>> = Map::new();
     for test in record.tests().filter(|_| record.samples.is_empty()) {
         documents
             .entry(&test.group)

@@ -4,8 +4,7 @@
 //!
 //! A fact that cannot be computed is absent: absence is never 0.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::{Fact, LedgerEntry, Role, Value};
 
 use crate::evidence::Evidence;
@@ -38,9 +37,9 @@ pub(crate) use vantage::set_up;
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     all: Vec<Fact>,
-    by_name: BTreeMap<String, Named>,
+    by_name: Map<String, Named>,
     /// Of which tests there are facts, in the order of their first ones.
-    tests: BTreeMap<String, u32>,
+    tests: Map<String, u32>,
 }
 
 /// Where the facts of one name stand. A long record has thousands of them, each of its test.

@@ -2,8 +2,9 @@
 //! From where a rule looks: one test, one of its ends, one interface there. Without a test (a set-up
 //! that was only read, a pasted `ifconfig`) an interface of a host.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{Role, Test, Trial};
 
@@ -157,7 +158,7 @@ fn places(record: &Record) -> Vec<Viewpoint> {
 }
 
 /// The interface of each host of which a pasted text shows no other; `None` where it shows several.
-type Only = BTreeMap<Role, Option<String>>;
+type Only = Map<Role, Option<String>>;
 
 fn only_interfaces(record: &Record) -> Only {
     let mut only = Only::new();

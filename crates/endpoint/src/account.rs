@@ -7,13 +7,13 @@
 
 use linerate_method::sequence::{LossBurst, SequenceTotals};
 use linerate_model::credible::Doubts;
+use linerate_model::fields::Fields;
 use linerate_model::output::{Arrived, Cpu, IoMode, Quantiles, ThreadTime};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Everything one side measured in one test.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct SideAccount {
     /// One entry a stream, in stream order.
     pub streams: Vec<StreamAccount>,
@@ -37,8 +37,7 @@ pub struct SideAccount {
 }
 
 /// One stream as one side saw it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct StreamAccount {
     /// iperf3's stream id: 1, 3, 4, 5 …
     pub id: u32,
@@ -57,8 +56,7 @@ pub struct StreamAccount {
 }
 
 /// What a sender knows.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct TxAccount {
     /// Datagrams that the kernel accepted after the warm-up (UDP), writes (TCP).
     pub packets: u64,
@@ -104,8 +102,7 @@ pub struct TxAccount {
 }
 
 /// One interval of a sender.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct TxInterval {
     /// Start, after the start signal.
     pub start_ns: u64,
@@ -124,8 +121,7 @@ pub struct TxInterval {
 }
 
 /// What a receiver knows.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct RxAccount {
     /// Payload bytes of unique datagrams (UDP) or of the stream (TCP), after the warm-up.
     pub bytes: u64,
@@ -187,8 +183,7 @@ pub struct RxAccount {
 }
 
 /// One interval of a receiver.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct RxInterval {
     /// Start, after the start signal.
     pub start_ns: u64,

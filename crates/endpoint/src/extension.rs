@@ -6,6 +6,7 @@ mod raw_message;
 
 use super::account::{RxInterval, TxInterval};
 use super::token::TokenStatus;
+use linerate_model::fields::Fields;
 use linerate_model::output::{Host, IoMode};
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
@@ -15,8 +16,7 @@ use raw_message::RawMessage;
 use serde::{Deserialize, Serialize};
 
 /// The `linerate` key of the parameters.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq, Serialize, Fields)]
 pub struct Request {
     /// Version of this extension.
     pub v: u32,

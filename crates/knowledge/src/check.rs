@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What has to hold in a table beyond its words, and between tables.
 
-use std::collections::BTreeMap;
+use linerate_model::map::Map;
 
 use super::raw::{RawDriver, Word};
 use super::table::LINK_FIELDS;
@@ -22,7 +22,7 @@ pub(super) fn check(file: &str, raw: &RawDriver, mistakes: &mut Mistakes<'_>) {
 /// Returns the mistakes between tables that are each correct: duplicate driver names.
 #[must_use]
 pub fn check_together(drivers: &[Driver]) -> Vec<Mistake> {
-    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut owners: Map<&str, &str> = Map::new();
     let mut found = Vec::new();
     for driver in drivers {
         for name in std::iter::once(&driver.name).chain(&driver.also) {
@@ -87,7 +87,7 @@ fn every_entry_has_names_and_sources(raw: &RawDriver, mistakes: &mut Mistakes<'_
 }
 
 fn no_name_twice(raw: &RawDriver, mistakes: &mut Mistakes<'_>) {
-    let mut seen: BTreeMap<(&str, &str), ()> = BTreeMap::new();
+    let mut seen: Map<(&str, &str), ()> = Map::new();
     for (group, name) in all_names(raw) {
         if seen.insert((group.get_ref(), name.get_ref()), ()).is_some() {
             let wrong = format!(
@@ -129,7 +129,7 @@ fn every_link_field_is_reported(raw: &RawDriver, mistakes: &mut Mistakes<'_>) {
 }
 
 fn no_set_of_one(raw: &RawDriver, mistakes: &mut Mistakes<'_>) {
-    let mut members: BTreeMap<&str, (usize, &Word)> = BTreeMap::new();
+    let mut members: Map<&str, (usize, &Word)> = Map::new();
     for counter in &raw.counter {
         for set in &counter.alias {
             members.entry(set.get_ref()).or_insert((0, set)).0 += counter.names.len();

@@ -2,8 +2,7 @@
 //! Reads the tables of a TOML file key by key: each kind of table names its keys, any other key is a
 //! mistake. All kinds share one tree, because a derived reader would add code for every kind of table.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::Value;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -184,7 +183,7 @@ impl<T: FromToml> FromToml for Vec<T> {
     }
 }
 
-impl<T: FromToml> FromToml for BTreeMap<String, T> {
+impl<T: FromToml> FromToml for Map<String, T> {
     fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
         let mut all = Self::new();
         for (key, value) in table(given)?.1 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much a text is like what people write of each cause. `build.rs` learns it.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 use linerate_wording::Model;
 
@@ -51,7 +51,7 @@ impl Wording {
     /// How much a text in lower case reads like what people write of each cause, by its place in [`causes`]. Causes whose
     /// wording is no likelier than by chance are absent.
     #[must_use]
-    pub fn alike(&self, lower: &str) -> BTreeMap<usize, Alike> {
+    pub fn alike(&self, lower: &str) -> Map<usize, Alike> {
         let each = self.model.likeness(lower).into_iter();
         each.filter_map(|one| {
             let cause = self.places.get(one.label).copied().flatten()?;

@@ -3,9 +3,10 @@
 //! reports of all causes do (naive Bayes; D. J. Hand and K. Yu, Idiot's Bayes, not so stupid after all?, 2001).
 //! `build.rs` packs `knowledge/mentions.toml` as one digit for each cause and circumstance.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use linerate_model::map::Map;
 use linerate_model::order::{self, Gather as _};
 
 use crate::cause::causes;
@@ -30,7 +31,7 @@ struct Weight {
 struct Table {
     circumstances: Vec<String>,
     /// The level of each circumstance, for each cause by its place in [`causes`]; none of one that has no entry.
-    levels: BTreeMap<usize, Vec<usize>>,
+    levels: Map<usize, Vec<usize>>,
     /// What each level of each circumstance says.
     weights: Vec<[Weight; LEVELS]>,
 }
@@ -51,7 +52,7 @@ impl Table {
             .split(' ')
             .map(str::to_owned)
             .collect();
-        let levels: BTreeMap<usize, Vec<usize>> = lines.filter_map(levels).gather();
+        let levels: Map<usize, Vec<usize>> = lines.filter_map(levels).gather();
         let weights = (0..circumstances.len()).map(|at| weights(&levels, at));
         Self {
             weights: weights.collect(),
@@ -89,7 +90,7 @@ fn levels(line: &str) -> Option<(usize, Vec<usize>)> {
 }
 
 /// What each level of one circumstance says, against its mean over all causes.
-fn weights(levels: &BTreeMap<usize, Vec<usize>>, at: usize) -> [Weight; LEVELS] {
+fn weights(levels: &Map<usize, Vec<usize>>, at: usize) -> [Weight; LEVELS] {
     let shares = levels.values().map(|of_cause| SHARES[of_cause[at]]);
     let mean = shares.sum::<f64>() / levels.len().max(1) as f64;
     let db = |share: f64, mean: f64| 10.0 * (share / mean).log10();
@@ -102,12 +103,12 @@ fn weights(levels: &BTreeMap<usize, Vec<usize>>, at: usize) -> [Weight; LEVELS] 
 /// What these circumstances (names of symptoms and of `knowledge/circumstances.toml`) say for each cause that has an entry, by
 /// its place in [`causes`](crate::causes()).
 #[must_use]
-pub fn mentioned(named: &BTreeSet<&str>) -> BTreeMap<usize, Mention> {
+pub fn mentioned(named: &BTreeSet<&str>) -> Map<usize, Mention> {
     let is_named = |id: &String| named.contains(id.as_str());
     let is_named: Vec<bool> = TABLE.circumstances.iter().map(is_named).collect();
     let of_cause =
         |(cause, levels): (&usize, &Vec<usize>)| (*cause, TABLE.mention(&is_named, levels));
-    let mut mentions: BTreeMap<usize, Mention> = TABLE.levels.iter().map(of_cause).gather();
+    let mut mentions: Map<usize, Mention> = TABLE.levels.iter().map(of_cause).gather();
     let sum: f64 = mentions.values().map(|mention| mention.db).sum();
     let mean = sum / mentions.len().max(1) as f64;
     for mention in mentions.values_mut() {

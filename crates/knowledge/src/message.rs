@@ -5,10 +5,10 @@ mod pattern;
 
 pub use pattern::{Found, MessagePattern, Open};
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use linerate_model::map::Map;
 use linerate_model::output::Value;
 
 use super::raw::Word;
@@ -199,7 +199,7 @@ toml_table! {
         also: Vec<Word> = or_default,
         driver: Vec<String> = or_default,
         level: Word = need,
-        supports: BTreeMap<String, Value> = or_default,
+        supports: Map<String, Value> = or_default,
         means: String = need,
         source: Vec<String> = need,
         example: Word = need,

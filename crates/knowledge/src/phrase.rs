@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Phrases of general vocabulary, matched word by word.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+
+use linerate_model::map::Map;
 
 /// Many phrases, each with its number in the order in which they were given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,8 +48,8 @@ impl Phrases {
 
     /// The phrases that occur in a text (its [`words()`], in lower case), each with the first word where it begins.
     #[must_use]
-    pub fn find(&self, words: &[&str]) -> BTreeMap<usize, usize> {
-        let mut found = BTreeMap::new();
+    pub fn find(&self, words: &[&str]) -> Map<usize, usize> {
+        let mut found = Map::new();
         for at in 0..words.len() {
             for number in self.beginning_at(&words[at..]) {
                 found.entry(number).or_insert(at);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What people say of their network, what they try, and in which circumstances, by general vocabulary.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
+
+use linerate_model::map::Map;
 
 use super::raw::Word;
 use crate::keys;
@@ -55,8 +56,8 @@ impl Vocabulary {
     }
 
     /// What `words` name, each with the first word where they do.
-    fn named(&self, words: &[&str]) -> BTreeMap<&str, usize> {
-        let mut named = BTreeMap::new();
+    fn named(&self, words: &[&str]) -> Map<&str, usize> {
+        let mut named = Map::new();
         for (phrase, at) in self.phrases.find(words) {
             let id = self.all[self.owners[phrase]].id.as_str();
             let first = named.entry(id).or_insert(at);
@@ -74,19 +75,19 @@ pub fn symptoms() -> &'static [Symptom] {
 
 /// The symptoms that a text names (its [`words()`](crate::words()), in lower case), each with the first word where it does.
 #[must_use]
-pub fn symptoms_in(words: &[&str]) -> BTreeMap<&'static str, usize> {
+pub fn symptoms_in(words: &[&str]) -> Map<&'static str, usize> {
     SYMPTOMS.named(words)
 }
 
 /// The remedies that words in lower case name, as [`symptoms_in`].
 #[must_use]
-pub fn remedies_in(words: &[&str]) -> BTreeMap<&'static str, usize> {
+pub fn remedies_in(words: &[&str]) -> Map<&'static str, usize> {
     REMEDIES.named(words)
 }
 
 /// The circumstances that words in lower case name, as [`symptoms_in`].
 #[must_use]
-pub fn circumstances_in(words: &[&str]) -> BTreeMap<&'static str, usize> {
+pub fn circumstances_in(words: &[&str]) -> Map<&'static str, usize> {
     CIRCUMSTANCES.named(words)
 }
 

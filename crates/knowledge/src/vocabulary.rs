@@ -3,9 +3,10 @@
 //! causes share a telling one, many a common one, so that its weight is counted, not chosen (Spärck Jones, A statistical
 //! interpretation of term specificity, 1972).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
+use linerate_model::map::Map;
 use linerate_model::order::{self, Gather as _};
 
 use crate::cause::{Cause, causes, faults};
@@ -36,7 +37,7 @@ pub fn spoken_in(words: &[&str]) -> impl Iterator<Item = (&'static Spoken, usize
 }
 
 fn spoken(causes: &'static [Cause]) -> Vec<Spoken> {
-    let mut whose: BTreeMap<&'static str, Vec<usize>> = BTreeMap::new();
+    let mut whose: Map<&'static str, Vec<usize>> = Map::new();
     for (at, cause) in causes.iter().enumerate() {
         for text in &cause.words {
             whose.entry(text).or_default().push(at);
@@ -64,9 +65,9 @@ pub struct Shared {
 
 /// What a text (its [`words()`], in lower case) shares with the descriptions of causes, by their places in [`causes`].
 #[must_use]
-pub fn shared_with(words: &[&str]) -> BTreeMap<usize, Shared> {
+pub fn shared_with(words: &[&str]) -> Map<usize, Shared> {
     let Described { causes, lengths } = &*DESCRIBED;
-    let mut shared: BTreeMap<usize, Shared> = BTreeMap::new();
+    let mut shared: Map<usize, Shared> = Map::new();
     let distinct: BTreeSet<&str> = words.iter().copied().gather();
     let mut found: Vec<(&str, &[usize])> = distinct
         .iter()

@@ -37,6 +37,8 @@ mod netlink;
 pub mod netns;
 pub mod nft;
 pub mod nic;
+#[cfg(no_unwinding)]
+mod no_unwinding;
 pub mod observed_heap;
 pub mod packet;
 pub mod perf;

@@ -20,6 +20,7 @@
 //! assert_eq!((totals.received_unique, totals.lost, totals.tail_lost), (3, 2, 2));
 //! ```
 
+use linerate_model::fields::Fields;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -43,8 +44,7 @@ pub enum Arrival {
 }
 
 /// The totals of an account. Its serialised names are part of the results that two linerates exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Fields)]
 pub struct SequenceTotals {
     /// Packets of the flow: the sender's final count, or the highest sequence if that is unknown.
     pub sent: u64,

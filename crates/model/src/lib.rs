@@ -15,14 +15,20 @@
 //! ```
 #![forbid(unsafe_code)]
 
+// What `Fields` derives names this crate.
+extern crate self as linerate_model;
+
 pub mod cell_run;
 pub mod compat;
 pub mod counters;
+pub mod crc32;
 pub mod credible;
 pub mod date;
 pub mod derived;
 pub mod expect;
 pub mod failure;
+pub mod fields;
+pub mod map;
 pub mod order;
 pub mod output;
 pub mod printable;

@@ -38,7 +38,7 @@ fn rank(order: &mut [usize], compare: &mut dyn FnMut(usize, usize) -> Ordering) 
 }
 
 /// Moves the element at index `order[n]` to index `n`, cycle by cycle.
-fn place(order: &mut [usize], swap: &mut dyn FnMut(usize, usize)) {
+pub(crate) fn place(order: &mut [usize], swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
         let mut at = start;
         loop {

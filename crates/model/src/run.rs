@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 use crate::output::{
     Benchmarks, ErrorReport, Experiment, Forward, ForwardResult, Host, Knee, LabWire, Latency,
@@ -17,8 +19,7 @@ use crate::setting::Setting;
 pub const SCHEMA: &str = "linerate.run/1";
 
 /// One run, as stored. Written with `partial: true` when it starts and again when it ends.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Run {
     /// [`SCHEMA`].
     pub schema: String,

@@ -6,12 +6,13 @@ mod values;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use crate::output::Role;
 pub use values::Values;
 
 /// One reading of one source.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Sample {
     /// The end where it was read.
     pub host: Role,

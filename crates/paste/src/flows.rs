@@ -6,6 +6,7 @@ mod parallel;
 use std::collections::BTreeSet;
 
 use crate::text::{self, IperfEvent, Row};
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Direction, Flow, Interval, Protocol, ReceiveBuffer, Test, Warning};
 
 use super::context::Side;
@@ -252,7 +253,7 @@ impl Flows {
 
     /// Whether these are the streams of one test whose sum was not pasted: to one host, at the same time, in one direction.
     fn are_parallel(&self, sections: &[Section]) -> bool {
-        let ids: BTreeSet<&str> = sections.iter().map(|section| section.id.as_str()).collect();
+        let ids: BTreeSet<&str> = sections.iter().map(|section| section.id.as_str()).gather();
         let totals: Vec<Row> = sections.iter().map(Section::total).collect();
         let begin_later = || totals.iter().all(|row| row.start_s > 0.5);
         let asked = self.parallel.is_some_and(|streams| streams > 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The file as TOML has it, before its words are understood. What can be wrong keeps its place.
 
-use std::collections::BTreeMap;
+use linerate_model::map::Map;
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -73,7 +73,7 @@ toml_table! {
         plus: Option<u64> = or_default,
         least: Option<u64> = or_default,
         means: Option<String> = or_default,
-        values: BTreeMap<String, String> = or_default,
+        values: Map<String, String> = or_default,
     }
 }
 

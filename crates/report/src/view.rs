@@ -31,8 +31,9 @@ mod title;
 mod tuning;
 mod udp;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use linerate_model::map::Map;
 use linerate_model::order;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{Cpu, Direction, ErrorReport, Output, Protocol, Role, Test};
@@ -403,7 +404,7 @@ pub(crate) fn relevant(output: &Output) -> Vec<&Test> {
 }
 
 /// The position of the first test of each name. In a sweep only the rate decides.
-fn places(output: &Output) -> BTreeMap<Called<'_>, usize> {
+fn places(output: &Output) -> Map<Called<'_>, usize> {
     let tests = output.tests.iter().enumerate().rev();
     let places = tests.map(|(at, test)| (called(test), at));
     places.filter(|_| output.kind != "sweep").gather()

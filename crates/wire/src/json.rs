@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reads JSON from text, and carries documents as text until their type is known.
 
-mod named;
+mod reader;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Error;
 use serde_json::value::RawValue;
 
-use named::Named;
+use reader::Reader;
 
 /// Reads a document.
 ///
@@ -23,8 +23,8 @@ pub fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Error> {
 /// # Errors
 /// The text is not JSON, or not of this type.
 pub fn text<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Error> {
-    let mut reader = serde_json::Deserializer::from_str(json);
-    let read = T::deserialize(Named(&mut reader))?;
+    let mut reader = Reader::new(json);
+    let read = T::deserialize(&mut reader).map_err(|error| reader.placed(error))?;
     reader.end()?;
     Ok(read)
 }
@@ -77,7 +77,8 @@ mod tests {
     fn what_is_not_json_is_refused() {
         let refused = read::<Value>(b"\"\xff\"").unwrap_err();
         assert!(refused.is_data(), "{refused}");
-        assert!(read::<Value>(b"{\"a\":").unwrap_err().is_eof());
+        let ended = read::<Value>(b"{\"a\":").unwrap_err().to_string();
+        assert!(ended.contains("ends in the middle"), "{ended}");
         for wrong in ["{]", "{} {}", ""] {
             assert!(text::<Raw>(wrong).is_err(), "{wrong}");
         }

@@ -241,11 +241,12 @@ impl Target {
     }
 
     /// What is shipped ends at a panic (profile `dist`), so it needs no tables to unwind by: a ninth of its size. Tests unwind.
+    /// Without tables the unwinder and what names the frames of a backtrace are of no use either (`linerate_linux::no_unwinding`).
     /// The script is named from the workspace, where cargo links, so that every directory has the same options.
     fn without_unwinding(&self) -> &'static str {
         match self.triple.starts_with("x86_64") {
             true => {
-                " -Cforce-unwind-tables=no -Clink-arg=--no-eh-frame-hdr \
+                " -Cforce-unwind-tables=no --cfg=no_unwinding -Clink-arg=--no-eh-frame-hdr \
                  -Clink-arg=-Txtask/src/dist/no-unwinding.ld"
             }
             false => " -Cforce-unwind-tables=no",

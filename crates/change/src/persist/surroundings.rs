@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{ifupdown, interrupt, networkd, root};
+use linerate_model::order::Gather as _;
 
 /// A file of configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -294,7 +295,7 @@ fn interrupts(root: &Path) -> BTreeMap<u32, String> {
         let name = rest.split_whitespace().next_back()?;
         Some((number.parse().ok()?, name.to_owned()))
     });
-    named.collect()
+    named.gather()
 }
 
 fn tools(root: &Path) -> BTreeMap<String, String> {
@@ -303,7 +304,7 @@ fn tools(root: &Path) -> BTreeMap<String, String> {
         let path = paths.find(|path| is_there(root, path))?;
         Some((name.to_owned(), path))
     });
-    found.collect()
+    found.gather()
 }
 
 /// The active profiles, then those that each includes.

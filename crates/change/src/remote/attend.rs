@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use linerate_model::setting::Setting;
+use linerate_wire::json;
 use serde::Serialize;
 
 use super::message::{Answer, Answered, Ask, Asked, GUARDS, Greeting, Hello, MOST};
@@ -126,7 +127,7 @@ impl<H: Provisional> Agent<'_, H> {
             self.look();
             match asked.recv_timeout(STEP) {
                 Ok(Ok(line)) => {
-                    let Ok(asked) = serde_json::from_str::<Asked>(&line) else {
+                    let Ok(asked) = json::text::<Asked>(&line) else {
                         return "a line that is not a request";
                     };
                     if !self.answer(asked) {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use linerate_linux::signal::Interrupt;
 use linerate_model::failure::{Failure, printable};
 use linerate_model::setting::Setting;
+use linerate_wire::json;
 
 use super::message::{Answer, Answered, Ask, Asked, GUARDS, Greeting, Hello, MOST, PROTOCOL};
 use super::process::Process;
@@ -229,7 +230,7 @@ impl Far {
                 Err(RecvTimeoutError::Disconnected) => return Err(closed()),
             };
             let unexpected = |_| invalid(format!("unexpected answer: \"{}\"", shown(&line)));
-            let answered: Answered = serde_json::from_str(&line).map_err(unexpected)?;
+            let answered: Answered = json::text(&line).map_err(unexpected)?;
             if answered.id == id {
                 return Ok((clean(answered.answer), line.len()));
             }
@@ -364,7 +365,7 @@ fn greeting(
 /// A prompt may be before it in the same line.
 fn hello(line: &str) -> Option<Hello> {
     let from = line.find(HELLO)?;
-    let greeting: Greeting = serde_json::from_str(&line[from..]).ok()?;
+    let greeting: Greeting = json::text(&line[from..]).ok()?;
     let mut hello = greeting.hello;
     for text in [&mut hello.version, &mut hello.hostname, &mut hello.boot_id] {
         *text = printable(text);

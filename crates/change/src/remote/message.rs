@@ -3,6 +3,7 @@
 
 use std::io;
 
+use linerate_model::fields::Fields;
 use linerate_model::setting::Setting;
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +29,7 @@ pub struct Greeting {
 }
 
 /// Who an agent is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Hello {
     /// [`PROTOCOL`] of the agent.
     pub protocol: u32,

@@ -8,6 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use linerate_wire::json;
+
 use super::message::{Charge, Order, Reply};
 use super::patient::Patient;
 use crate::journal::{Journal, JournalError, Trace};
@@ -31,7 +33,7 @@ pub fn stand(
     let Ok(Ok(charge)) = orders.recv() else {
         return Ok(());
     };
-    let charge: Charge = serde_json::from_str(&charge)?;
+    let charge: Charge = json::text(&charge)?;
     let mut watch = Watch {
         trace: Patient(journal(&charge.journal)),
         world,
@@ -84,7 +86,7 @@ impl<W: World> Watch<'_, W> {
             let Some(order) = self.next(orders) else {
                 return;
             };
-            reply = serde_json::from_str(&order).map(|order| self.reply(order));
+            reply = json::text(&order).map(|order| self.reply(order));
         }
     }
 

@@ -4,8 +4,9 @@
 //! Counters that share a word see the same packets. A counter with several words contains those of
 //! each word; what it counts beyond them is its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use linerate_model::map::Map;
 use linerate_model::order;
 use linerate_model::order::Gather as _;
 
@@ -22,7 +23,7 @@ pub(super) fn resolve(
         counts.into_iter().partition(|count| count.words.is_empty());
     let (single, mut containers): (Vec<_>, Vec<_>) =
         sets.into_iter().partition(|count| count.words.len() == 1);
-    let mut known = BTreeMap::new();
+    let mut known = Map::new();
     for (words, same) in grouped(single) {
         let parts = same_packets(same);
         known.insert(words, total(&parts));
@@ -47,7 +48,7 @@ pub(super) fn resolve(
 
 /// By their words; larger sets later.
 fn grouped(counts: Vec<Count>) -> Vec<(BTreeSet<String>, Vec<Count>)> {
-    let mut groups: BTreeMap<BTreeSet<String>, Vec<Count>> = BTreeMap::new();
+    let mut groups: Map<BTreeSet<String>, Vec<Count>> = Map::new();
     for count in counts {
         groups.entry(count.words.clone()).or_default().push(count);
     }
@@ -58,7 +59,7 @@ fn grouped(counts: Vec<Count>) -> Vec<(BTreeSet<String>, Vec<Count>)> {
 
 /// The counters of one set: the one that saw most, less what others count at further stages.
 fn same_packets(counts: Vec<Count>) -> Vec<Count> {
-    let mut by_stage: BTreeMap<Stage, Vec<Count>> = BTreeMap::new();
+    let mut by_stage: Map<Stage, Vec<Count>> = Map::new();
     for count in counts {
         by_stage.entry(count.stage).or_default().push(count);
     }
@@ -91,7 +92,7 @@ fn largest(mut counts: Vec<Count>) -> Option<Count> {
 /// known, that is what is left.
 fn beyond(
     mut all: Count,
-    known: &BTreeMap<BTreeSet<String>, Moved>,
+    known: &Map<BTreeSet<String>, Moved>,
     stage_of_word: impl Fn(&str) -> Option<Stage>,
 ) -> Count {
     let mut missing = all.words.clone();

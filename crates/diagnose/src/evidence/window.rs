@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use linerate_model::map::Map;
 use linerate_model::output::{Role, TrialDevice};
 use linerate_model::sample::{Phase, Sample};
 
@@ -25,13 +26,13 @@ type Key<'r> = (Role, &'r str, Option<&'r str>);
 /// All samples of a record, by what they are of.
 #[derive(Debug, Default)]
 pub(super) struct Index<'r> {
-    lists: BTreeMap<Key<'r>, List<'r>>,
+    lists: Map<Key<'r>, List<'r>>,
 }
 
 /// The samples of one source at one place.
 #[derive(Debug, Default)]
 pub(super) struct List<'r> {
-    groups: BTreeMap<Option<&'r str>, Group<'r>>,
+    groups: Map<Option<&'r str>, Group<'r>>,
     /// The groups with an idle interval, by where they begin.
     idle: BTreeMap<usize, &'r str>,
 }

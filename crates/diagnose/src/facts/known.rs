@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The names that rules may use: what each means, its unit, and what to run to know it.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 
 /// A name of a fact.
@@ -44,7 +44,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Known> {
     FAMILIES.iter().copied().flatten()
 }
 
-static BY_NAME: LazyLock<BTreeMap<&str, &Known>> =
+static BY_NAME: LazyLock<Map<&str, &Known>> =
     LazyLock::new(|| catalogue().map(|known| (known.name, known)).gather());
 
 /// The entry of a name, `peer.` or not.

@@ -2,8 +2,7 @@
 //! The kernel's own words for each packet of the test that it freed. The sample counts the test's
 //! flows in the host's own namespace, and a packet of several segments as that many.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::Evidence;
 
 use super::claim::{Claims, Kind, evidence};
@@ -29,7 +28,7 @@ pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
 /// How many packets were freed at each stage of a side, and the reasons that say so.
 struct Found {
     source: Source,
-    by_stage: BTreeMap<Stage, (u64, Vec<Evidence>)>,
+    by_stage: Map<Stage, (u64, Vec<Evidence>)>,
     somewhere: u64,
     /// What IP freed for a reason that becomes an error of the send call.
     refused_by_ip: u64,
@@ -52,7 +51,7 @@ impl Found {
         for (reason, moved) in host.each(source) {
             let found = found.get_or_insert_with(|| Self {
                 source,
-                by_stage: BTreeMap::new(),
+                by_stage: Map::new(),
                 somewhere: 0,
                 refused_by_ip: 0,
             });

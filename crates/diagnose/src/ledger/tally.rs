@@ -3,8 +3,7 @@
 //!
 //! Always: `Σ lo ≤ lost`, and `Σ lo + unattributed_hi = lost`.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::{Evidence, LedgerEntry, Role, Stage as Entry};
 
 use super::claim::{Claim, Kind, moved};
@@ -36,7 +35,7 @@ pub(super) struct Tally {
 
 /// What is known of each stage.
 #[derive(Debug, Clone)]
-pub(super) struct Tallies<S>(pub(super) BTreeMap<S, Tally>);
+pub(super) struct Tallies<S>(pub(super) Map<S, Tally>);
 
 impl Tally {
     /// A stage of which nothing is claimed yet.
@@ -71,7 +70,7 @@ impl Tally {
 impl<S: PathStage> Tallies<S> {
     /// Claims of one stage never overlap: they are added.
     pub(super) fn of(claims: impl IntoIterator<Item = Claim<S>>) -> Self {
-        let mut tallies = BTreeMap::new();
+        let mut tallies = Map::new();
         for claim in claims {
             let first = || Tally::new(claim.host, claim.interface.clone(), claim.kind);
             tallies.entry(claim.stage).or_insert_with(first).join(claim);

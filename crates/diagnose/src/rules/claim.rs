@@ -2,8 +2,7 @@
 //! What a rule that fired claims to explain, before the losses are shared out: packets of a test, at a stage of it or
 //! anywhere, or packets that a counter outside any test shows.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{Fact, LedgerEntry, Role};
 
@@ -14,7 +13,7 @@ use crate::viewpoint::Viewpoint;
 /// The ledger, by test.
 #[derive(Debug)]
 pub(super) struct Losses<'l> {
-    entries: BTreeMap<&'l str, &'l LedgerEntry>,
+    entries: Map<&'l str, &'l LedgerEntry>,
 }
 
 /// Packets that may be claimed by several rules but were lost once.

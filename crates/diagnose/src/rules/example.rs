@@ -2,8 +2,7 @@
 //! A rule has to show itself at work: with these facts it fires, with one of them otherwise it does not,
 //! and with any of them missing it cannot tell.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::Value;
 use toml::Spanned;
 
@@ -11,7 +10,7 @@ use super::raw::RawExample;
 use super::{Rule, Verdict, evaluate};
 use linerate_knowledge::Mistakes;
 
-type Values = BTreeMap<String, Value>;
+type Values = Map<String, Value>;
 
 /// Notes every way in which the example does not show the rule.
 pub(super) fn check(rule: &Rule, raw: &Spanned<RawExample>, mistakes: &mut Mistakes<'_>) {

@@ -2,8 +2,7 @@
 //! A rule that fired → a finding: its texts filled in, the facts that say so, the tests in which, and
 //! what it accounts for.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::{Evidence, Explains as Explained, Fact, Finding, Role, Value};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
@@ -32,7 +31,7 @@ impl<'r> Fired<'r> {
         losses: &Losses<'_>,
         facts: &Facts,
     ) -> Vec<Self> {
-        let mut places: BTreeMap<(Option<Role>, Option<&str>), Vec<&Viewpoint>> = BTreeMap::new();
+        let mut places: Map<(Option<Role>, Option<&str>), Vec<&Viewpoint>> = Map::new();
         for (_, viewpoint) in verdicts
             .iter()
             .filter(|(verdict, _)| *verdict == Verdict::Fires)

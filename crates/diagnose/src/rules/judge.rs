@@ -2,8 +2,7 @@
 //! All rules over a record: each from every point of view that it has, what fired of it joined to one
 //! finding a place, and the findings in the order of what they explain.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::{CannotTell, Finding, Host, LedgerEntry};
 
 use super::claim::Losses;
@@ -29,7 +28,7 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
     let mut fired = Vec::new();
     let mut cannot_tell = Vec::new();
     let losses = Losses::of(ledger);
-    let mut of_scope: BTreeMap<&str, Vec<Viewpoint>> = BTreeMap::new();
+    let mut of_scope: Map<&str, Vec<Viewpoint>> = Map::new();
     let (fallbacks, named): (Vec<&Rule>, Vec<&Rule>) = rules.iter().partition(|rule| rule.fallback);
     for rule in named {
         let views = of_scope

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A file of rules as TOML has it, before its words are understood. Every word keeps its place.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::Value;
 use toml::Spanned;
 
@@ -53,8 +52,8 @@ toml_table! {
 toml_table! {
     /// The rule shown at work: facts with which it fires, and each one fact otherwise with which it does not.
     RawExample {
-        fires: BTreeMap<String, Value> = need,
-        nearly: BTreeMap<String, Value> = need,
-        not: BTreeMap<String, Value> = need,
+        fires: Map<String, Value> = need,
+        nearly: Map<String, Value> = need,
+        not: Map<String, Value> = need,
     }
 }

@@ -3,8 +3,8 @@
 //! the stage. Packets that another finding already has are not counted again: they are listed as shared with it.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
+use linerate_model::map::Map;
 use linerate_model::order;
 use linerate_model::output::LedgerEntry;
 
@@ -95,13 +95,13 @@ impl Share {
 /// What is unclaimed, and which finding has the rest.
 struct Pools<'l> {
     losses: &'l Losses<'l>,
-    left: BTreeMap<Pool, Left>,
+    left: Map<Pool, Left>,
 }
 
 /// Of one pool.
 struct Left {
     all: u64,
-    stages: BTreeMap<String, u64>,
+    stages: Map<String, u64>,
     taken: Vec<Taken>,
 }
 
@@ -115,7 +115,7 @@ impl<'l> Pools<'l> {
     const fn new(losses: &'l Losses<'l>) -> Self {
         Self {
             losses,
-            left: BTreeMap::new(),
+            left: Map::new(),
         }
     }
 
@@ -136,7 +136,7 @@ impl Left {
     fn unknown() -> Self {
         Self {
             all: u64::MAX,
-            stages: BTreeMap::new(),
+            stages: Map::new(),
             taken: Vec::new(),
         }
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a text or a run shows: counters, values of outputs, messages, what its writer says. Each with its line.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use linerate_knowledge::{Level, Message, Open, Seen, Wording, messages, seen_in, wording};
+use linerate_model::map::Map;
 use linerate_model::output::{Fact, Finding, Passage};
 use linerate_model::record::Record;
 use linerate_model::sample::Sample;
@@ -145,7 +146,7 @@ fn logged<'t>(line: &Line<'t>) -> Option<Logged<'t>> {
 
 fn counters(text: &Text<'_>) -> Vec<Counted> {
     let of_record = |record: &Record| {
-        let mut series: BTreeMap<(&str, Option<&str>), Vec<&Sample>> = BTreeMap::new();
+        let mut series: Map<(&str, Option<&str>), Vec<&Sample>> = Map::new();
         for sample in &record.samples {
             let place = (sample.source.as_str(), sample.interface.as_deref());
             series.entry(place).or_default().push(sample);

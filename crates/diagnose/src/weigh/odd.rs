@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is abnormal in a text and explained by nothing that was named.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use linerate_knowledge::{Range, ranges};
+use linerate_model::map::Map;
 use linerate_model::output::Passage;
 
 use super::answer::Named;
@@ -85,8 +86,8 @@ fn outside(field: &Field) -> Option<Passage> {
 }
 
 /// The ranges of each field.
-static RANGES: LazyLock<BTreeMap<String, Vec<&Range>>> = LazyLock::new(|| {
-    let mut all: BTreeMap<String, Vec<&Range>> = BTreeMap::new();
+static RANGES: LazyLock<Map<String, Vec<&Range>>> = LazyLock::new(|| {
+    let mut all: Map<String, Vec<&Range>> = Map::new();
     for range in ranges() {
         all.entry(normal(&range.field)).or_default().push(range);
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The score of one cause: what speaks for it and against it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use linerate_knowledge::{Alike, Cause, Fault, Mention, Shared, Shows, Sign, Spoken, causes, glob};
+use linerate_model::map::Map;
 use linerate_model::order;
 
 use super::observed::{Counted, Field, Observed, normal};
@@ -124,15 +125,15 @@ fn together(mut gains: Vec<f64>) -> f64 {
 pub(super) struct Judge<'o, 't> {
     observed: &'o Observed<'t>,
     /// What messages, rules and words support: a cause and its parts.
-    supported: BTreeMap<&'o str, Vec<Part>>,
-    fields: BTreeMap<&'o str, Vec<&'o Field>>,
-    counters: BTreeMap<&'o str, Vec<&'o Counted>>,
+    supported: Map<&'o str, Vec<Part>>,
+    fields: Map<&'o str, Vec<&'o Field>>,
+    counters: Map<&'o str, Vec<&'o Counted>>,
     kernel: Option<(u32, u32)>,
 }
 
 /// Groups by name.
-fn by<T>(all: &[T], name: fn(&T) -> &str) -> BTreeMap<&str, Vec<&T>> {
-    let mut groups: BTreeMap<&str, Vec<&T>> = BTreeMap::new();
+fn by<T>(all: &[T], name: fn(&T) -> &str) -> Map<&str, Vec<&T>> {
+    let mut groups: Map<&str, Vec<&T>> = Map::new();
     for one in all {
         groups.entry(name(one)).or_default().push(one);
     }
@@ -140,7 +141,7 @@ fn by<T>(all: &[T], name: fn(&T) -> &str) -> BTreeMap<&str, Vec<&T>> {
 }
 
 /// Those whose name is `name`, which may be a pattern.
-fn named<'o, T>(groups: &BTreeMap<&'o str, Vec<&'o T>>, name: &str) -> Vec<&'o T> {
+fn named<'o, T>(groups: &Map<&'o str, Vec<&'o T>>, name: &str) -> Vec<&'o T> {
     if !name.contains('*') {
         return groups.get(name).cloned().unwrap_or_default();
     }
@@ -149,7 +150,7 @@ fn named<'o, T>(groups: &BTreeMap<&'o str, Vec<&'o T>>, name: &str) -> Vec<&'o T
 }
 
 /// The kernel's version, if the text names it.
-fn kernel(fields: &BTreeMap<&str, Vec<&Field>>) -> Option<(u32, u32)> {
+fn kernel(fields: &Map<&str, Vec<&Field>>) -> Option<(u32, u32)> {
     let names = [
         "fact kernel_release",
         "uname release",
@@ -170,7 +171,7 @@ fn of_rule(strength: &str) -> f64 {
 
 /// What the words of a text say for each cause that they speak of.
 fn spoken_of(observed: &Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> {
-    let mut of_cause: BTreeMap<usize, Vec<(&'static Spoken, u64)>> = BTreeMap::new();
+    let mut of_cause: Map<usize, Vec<(&'static Spoken, u64)>> = Map::new();
     for (spoken, line) in &observed.said.spoken {
         for cause in &spoken.causes {
             of_cause.entry(*cause).or_default().push((*spoken, *line));
@@ -217,7 +218,7 @@ fn mentioned<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static s
 
 impl<'o, 't> Judge<'o, 't> {
     pub(super) fn new(observed: &'o Observed<'t>) -> Self {
-        let mut supported: BTreeMap<&'o str, Vec<Part>> = BTreeMap::new();
+        let mut supported: Map<&'o str, Vec<Part>> = Map::new();
         for logged in &observed.logged {
             for (cause, db) in &logged.message.supports {
                 let parts = supported.entry(cause.as_str()).or_default();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a text says in words: symptoms, and the causes that it speaks of.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use linerate_knowledge::{
     Alike, Mention, Shared, Spoken, circumstances_in, mentioned, shared_with, spoken_in,
     symptoms_in, words,
 };
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 
 use linerate_model::output::Passage;
@@ -19,15 +20,15 @@ pub(super) struct Speech {
     /// Whether somebody writes at all.
     pub(super) is_complaint: bool,
     /// Where somebody writes sentences.
-    pub(super) symptoms: BTreeMap<&'static str, u64>,
+    pub(super) symptoms: Map<&'static str, u64>,
     /// Anywhere but in the labels of tables.
     pub(super) spoken: Vec<(&'static Spoken, u64)>,
     /// What it has in common with the descriptions of causes.
-    pub(super) shared: BTreeMap<usize, Shared>,
+    pub(super) shared: Map<usize, Shared>,
     /// How much a complaint is like what people write of causes.
-    pub(super) alike: BTreeMap<usize, Alike>,
+    pub(super) alike: Map<usize, Alike>,
     /// How well what a complaint mentions fits causes.
-    pub(super) mentioned: BTreeMap<usize, Mention>,
+    pub(super) mentioned: Map<usize, Mention>,
     /// What its words count: the longer a text, the more of them are there by chance.
     pub(super) weight: f64,
 }
@@ -45,7 +46,7 @@ impl Speech {
         let prose = Lower::of(lines().filter(|line| sentences.has(line)));
         let other = Lower::of(lines().filter(|line| !tables.has(line)));
         let words = other.words();
-        let symptoms: BTreeMap<&'static str, u64> = prose.find(symptoms_in).gather();
+        let symptoms: Map<&'static str, u64> = prose.find(symptoms_in).gather();
         let all = (!prose.0.is_empty()).then(|| Lower::of(lines()));
         let report =
             all.filter(|all| !(symptoms.is_empty() && text.wording.reports_nothing(&all.text())));
@@ -134,7 +135,7 @@ impl Lower {
     }
 
     /// How well these symptoms and the circumstances of all lines fit causes.
-    fn mentioned<'s>(&self, symptoms: impl Iterator<Item = &'s str>) -> BTreeMap<usize, Mention> {
+    fn mentioned<'s>(&self, symptoms: impl Iterator<Item = &'s str>) -> Map<usize, Mention> {
         let circumstances = circumstances_in(&self.words());
         mentioned(&circumstances.keys().copied().chain(symptoms).gather())
     }

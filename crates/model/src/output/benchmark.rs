@@ -3,11 +3,12 @@
 //!
 //! Frame sizes include the 4-byte FCS; frames per second are those of each direction.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 /// Each benchmark has an entry per size and direction, if measured.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Benchmarks {
     /// Loss over load, RFC 2544 section 26.3.
     pub loss_curves: Vec<LossCurve>,
@@ -39,8 +40,7 @@ impl Benchmarks {
 }
 
 /// Frame size and direction.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Subject {
     /// With FCS; the mean where sizes are mixed.
     pub frame_bytes: u16,
@@ -51,8 +51,7 @@ pub struct Subject {
 }
 
 /// Loss over load, from the highest load downwards.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct LossCurve {
     /// Frame size and direction.
     #[serde(flatten)]
@@ -66,8 +65,7 @@ pub struct LossCurve {
 }
 
 /// One load of the curve.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct LossPoint {
     /// An entry of `trials[]`.
     pub trial: u32,
@@ -82,8 +80,7 @@ pub struct LossPoint {
 }
 
 /// The longest bursts without loss, and the buffer that they imply.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct BackToBack {
     /// Frame size and direction.
     #[serde(flatten)]
@@ -117,8 +114,7 @@ pub struct BackToBack {
 }
 
 /// Delays of frames at the throughput.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct DeviceLatency {
     /// Frame size and direction.
     #[serde(flatten)]
@@ -144,8 +140,7 @@ pub struct DeviceLatency {
 }
 
 /// One number of several streams, nanoseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Spread {
     /// Median.
     pub median: u64,
@@ -156,8 +151,7 @@ pub struct Spread {
 }
 
 /// The delays of one stream, nanoseconds.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct LatencyStream {
     /// An entry of `trials[]`.
     pub trial: u32,
@@ -182,8 +176,7 @@ pub struct LatencyStream {
 }
 
 /// Recovery from an overload.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Recovery {
     /// Frame size and direction.
     #[serde(flatten)]
@@ -207,8 +200,7 @@ pub struct Recovery {
 }
 
 /// One overload.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct RecoveryAttempt {
     /// An entry of `trials[]`.
     pub trial: u32,
@@ -219,8 +211,7 @@ pub struct RecoveryAttempt {
 }
 
 /// Recovery from a reset.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Reset {
     /// Frame size and direction.
     #[serde(flatten)]
@@ -240,8 +231,7 @@ pub struct Reset {
 }
 
 /// One reset.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct ResetAttempt {
     /// An entry of `trials[]`.
     pub trial: u32,

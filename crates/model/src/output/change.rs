@@ -3,12 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use super::comparison::Comparison;
 use super::host::Role;
 
 /// One change: `changes[]` of the document.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct SettingChange {
     /// The host whose setting it is.
     pub host: Role,

@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use super::host::Role;
 
 /// The comparison of one figure.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Comparison {
     /// A name for people.
     pub name: String,
@@ -76,8 +77,7 @@ pub struct Comparison {
 }
 
 /// One side of a comparison.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Side {
     /// Its label: the command that sets it up, or a name.
     pub label: String,
@@ -112,8 +112,7 @@ pub struct Side {
 }
 
 /// A secondary figure that must not become worse.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Guard {
     /// The figure.
     pub metric: String,
@@ -155,8 +154,7 @@ pub enum GuardStatus {
 }
 
 /// Something that is not the same on both sides.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Difference {
     /// What: `kernel`, `cmdline`, `ethtool -k tx-tcp-segmentation` …
     pub what: String,
@@ -171,8 +169,7 @@ pub struct Difference {
 }
 
 /// A run that was left out.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Excluded {
     /// Its directory or number.
     pub run: String,

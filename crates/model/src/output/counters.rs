@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Kernel counters and CPU load of both ends during a test.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 use super::host::Role;
 
 /// CPU load of both ends.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct CpuPair {
     /// This side.
     pub local: Option<Cpu>,
@@ -16,8 +17,7 @@ pub struct CpuPair {
 }
 
 /// Shares of all CPU time, 0…1, from `/proc/stat`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Fields)]
 pub struct Cpu {
     /// `user` + `nice`.
     pub user: f64,
@@ -128,8 +128,7 @@ pub struct ThreadEvents {
 }
 
 /// A kernel counter that increased.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct MovedCounter {
     /// The host.
     pub host: Role,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Summaries of distributions.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 /// A distribution in five numbers, nanoseconds (a one-way delay may be negative within its error).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Fields)]
 pub struct Quantiles {
     /// Smallest.
     pub min: i64,
@@ -20,8 +21,7 @@ pub struct Quantiles {
 }
 
 /// Gaps between arrivals.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Fields)]
 pub struct Spacing {
     /// Median.
     pub p50: u64,

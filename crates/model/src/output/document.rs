@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The whole document, and its general parts.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 use super::SCHEMA;
 use super::benchmark::Benchmarks;
@@ -26,8 +28,7 @@ use super::verdict::{Knee, Verdict};
 use crate::setting::Setting;
 
 /// One document, printed by every command with `--json`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Output {
     /// [`SCHEMA`].
     pub schema: String,
@@ -135,8 +136,7 @@ impl Output {
 }
 
 /// A passage of a pasted text.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Passage {
     /// First line, from 1.
     pub first_line: u64,
@@ -147,16 +147,14 @@ pub struct Passage {
 }
 
 /// The program.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Tool {
     /// Semantic version.
     pub version: String,
 }
 
 /// An expectation, and whether it was met.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Expectation {
     /// As typed.
     pub expression: String,
@@ -169,8 +167,7 @@ pub struct Expectation {
 }
 
 /// An error for programs, with the same parts as the message.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct ErrorReport {
     /// What failed, on what.
     pub what: String,

@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use super::comparison::Difference;
 
 /// Blocks of runs with A and B, as they were carried out.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Experiment {
     /// The command that sets up A.
     pub a: String,
@@ -53,8 +54,7 @@ impl Experiment {
 }
 
 /// One run of an experiment.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct ExperimentRun {
     /// Its name, and that of its directory in `runs/`.
     pub id: String,
@@ -79,8 +79,7 @@ pub struct ExperimentRun {
 }
 
 /// One number of a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct ExperimentFigure {
     /// `throughput`, `loss`, `rtt-p99`, `knee`, `fairness`, `forwarding`.
     pub metric: String,
@@ -99,8 +98,7 @@ pub struct ExperimentFigure {
 }
 
 /// How the previous configuration was restored.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Restored {
     /// The shell command.
     pub command: String,

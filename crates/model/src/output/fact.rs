@@ -3,13 +3,15 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, Visitor};
+
+use crate::fields::Fields;
 
 use super::host::Role;
 
 /// A named value of a test, a host or an interface; `null` where it holds for all of them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Fact {
     /// Its name, as rules use it.
     pub name: String,
@@ -28,7 +30,7 @@ pub struct Fact {
 }
 
 /// A number, a word, or yes and no.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     /// Yes or no.
@@ -47,6 +49,43 @@ impl Value {
             Self::Number(number) => Some(*number),
             Self::Flag(_) | Self::Text(_) => None,
         }
+    }
+}
+
+/// A derive for the untagged enum would buffer the value and try each variant.
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_any(Any)
+    }
+}
+
+struct Any;
+
+impl Visitor<'_> for Any {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number, a text, true or false")
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
+        Ok(Value::Flag(flag))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(Value::Number(number))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Number(number as f64))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(Value::Number(number as f64))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.to_owned()))
     }
 }
 
@@ -135,5 +174,8 @@ mod tests {
             assert_eq!(serde_json::to_string(&value).unwrap(), json);
             assert_eq!(serde_json::from_str::<Value>(json).unwrap(), value);
         }
+        let whole = ["7", "-7"].map(|json| serde_json::from_str::<Value>(json).unwrap());
+        assert_eq!(whole, [7.0, -7.0].map(Value::from));
+        assert!(serde_json::from_str::<Value>("null").is_err());
     }
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Causes, what to do about them, and rules that lack evidence.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 use super::host::Role;
 use super::ledger::Evidence;
 
 /// A cause.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Finding {
     /// The rule.
     pub rule: String,
@@ -49,8 +50,7 @@ pub struct Finding {
 }
 
 /// A command whose output confirms or refutes a cause.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Check {
     /// What to run.
     pub command: String,
@@ -61,8 +61,7 @@ pub struct Check {
 }
 
 /// What speaks for or against a cause of a text.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Weight {
     /// The cause.
     pub cause: String,
@@ -75,8 +74,7 @@ pub struct Weight {
 }
 
 /// What a finding accounts for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Explains {
     /// Lost packets that no other finding explains: added up, never more than were lost.
     pub lost_packets: Option<u64>,
@@ -89,8 +87,7 @@ pub struct Explains {
 }
 
 /// A change, as commands.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Change {
     /// What to run.
     pub commands: Vec<String>,
@@ -105,8 +102,7 @@ pub struct Change {
 }
 
 /// A rule that lacks evidence.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct CannotTell {
     /// The rule.
     pub rule: String,

@@ -4,14 +4,15 @@
 //! Frame sizes and layer-2 rates include the 4-byte FCS, as in RFC 2544. Frames per second are those of each
 //! direction.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 use super::distribution::Quantiles;
 use super::trial_device::{DeviceSource, TrialDevice};
 
 /// How a device was measured: `forward` of the document.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Forward {
     /// The two ports of the tester, A first.
     pub ports: Vec<Port>,
@@ -42,8 +43,7 @@ pub struct Forward {
 }
 
 /// One procedure.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct ForwardTest {
     /// `throughput`, `loss-curve`, `back-to-back`, `latency`, `recovery` or `reset`.
     pub name: String,
@@ -52,8 +52,7 @@ pub struct ForwardTest {
 }
 
 /// One port of the tester.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Port {
     /// Its name.
     pub interface: String,
@@ -66,8 +65,7 @@ pub struct Port {
 }
 
 /// A search goal, in RFC 9971's terms.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Goal {
     /// `ndr`, `pdr` or `loss=…`.
     pub name: String,
@@ -84,8 +82,7 @@ pub struct Goal {
 }
 
 /// The waits around a trial, seconds.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Waits {
     /// After the learning frames.
     pub learning_s: f64,
@@ -96,8 +93,7 @@ pub struct Waits {
 }
 
 /// The tester's limits for one frame size.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Ceiling {
     /// With FCS.
     pub frame_bytes: u16,
@@ -114,8 +110,7 @@ pub struct Ceiling {
 }
 
 /// One trial: a line of `trials.ndjson`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Trial {
     /// From 1, in chronological order.
     pub id: u32,
@@ -165,8 +160,7 @@ impl Trial {
 }
 
 /// A part of a trial at one rate.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Fields)]
 pub struct TrialPhase {
     /// Frames per second and direction.
     pub load_fps: f64,
@@ -183,8 +177,7 @@ impl TrialPhase {
 }
 
 /// One direction of a trial. A frame is either received or lost; duplicates are counted separately.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct TrialDirection {
     /// `a` or `b`.
     pub from: String,
@@ -213,7 +206,6 @@ pub struct TrialDirection {
     /// Arrived with an unexpected TTL.
     pub wrong_ttl_frames: u64,
     /// Fragments: a link of the device has a smaller MTU.
-    #[serde(default)]
     pub fragment_frames: u64,
     /// Frames that the tester's own kernel dropped at the receiving port.
     pub receiver_dropped_frames: Option<u64>,
@@ -230,8 +222,7 @@ pub struct TrialDirection {
 }
 
 /// Frames of one flow.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct TrialFlow {
     /// The sending port, `a` or `b`.
     pub from: String,
@@ -242,8 +233,7 @@ pub struct TrialFlow {
 }
 
 /// The highest rate of one size, goal and direction.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct ForwardResult {
     /// With FCS; the mean where sizes are mixed.
     pub frame_bytes: u16,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Stored runs with their figures, and one figure over time.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 use super::Difference;
 
 /// Stored runs: `history` of the document.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct History {
     /// The directory that holds them.
     pub directory: String,
@@ -22,8 +23,7 @@ pub struct History {
 }
 
 /// A run in a line.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct StoredRun {
     /// Its directory.
     pub name: String,
@@ -52,8 +52,7 @@ impl StoredRun {
 }
 
 /// One figure of a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct StoredFigure {
     /// `throughput`, `loss`, `rtt-p99`, `knee`, `fairness`, `forwarding`.
     pub metric: String,
@@ -66,8 +65,7 @@ pub struct StoredFigure {
 }
 
 /// What cannot be read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Unreadable {
     /// Its name in the directory.
     pub name: String,
@@ -76,8 +74,7 @@ pub struct Unreadable {
 }
 
 /// One figure over the runs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Trend {
     /// As in [`StoredFigure`].
     pub metric: String,
@@ -98,8 +95,7 @@ pub struct Trend {
 }
 
 /// The figure of one run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct TrendPoint {
     /// The run's directory.
     pub run: String,
@@ -110,8 +106,7 @@ pub struct TrendPoint {
 }
 
 /// Consecutive runs at one level.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct TrendLevel {
     /// Its first point, counted from 0.
     pub first: u32,

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 /// The role of a host.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -19,8 +21,7 @@ pub enum Role {
 }
 
 /// A host as it describes itself.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Host {
     /// The role.
     pub role: Role,
@@ -85,8 +86,7 @@ impl Withheld {
 }
 
 /// One network interface.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Interface {
     /// Its name.
     pub name: String,

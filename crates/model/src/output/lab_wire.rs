@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the lab's user-space wire did on its own account.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 use super::test::Direction;
 
 /// One direction of the lab's wire.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct LabWire {
     /// The direction.
     pub direction: Direction,

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use super::distribution::Quantiles;
 
 /// The load during the latency probe.
@@ -21,8 +23,7 @@ pub enum Phase {
 }
 
 /// Round-trip times of the probe.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Latency {
     /// The load.
     pub phase: Phase,

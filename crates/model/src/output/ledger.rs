@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The loss ledger: where packets were lost, stage by stage, with evidence.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 use super::fact::Value;
 use super::host::Role;
 
 /// The losses of one test by stage.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct LedgerEntry {
     /// The test.
     pub test_id: String,
@@ -29,8 +30,7 @@ pub struct LedgerEntry {
 }
 
 /// A source that could not be read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Unread {
     /// Its name.
     pub source: String,
@@ -44,8 +44,7 @@ pub struct Unread {
 }
 
 /// The losses at one stage.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Stage {
     /// `tx-app` … `rx-app`.
     pub stage: String,
@@ -64,8 +63,7 @@ pub struct Stage {
 }
 
 /// One fact.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Evidence {
     /// Its name.
     pub fact: String,

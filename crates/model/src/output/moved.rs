@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use super::host::Role;
 
 /// One value that changed: `moved[]` of the document.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Moved {
     /// The end where it was read.
     pub host: Role,

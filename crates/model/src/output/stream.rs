@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 /// One stream.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Flow {
     /// iperf3's stream id.
     pub id: u32,
@@ -36,8 +37,7 @@ pub struct Flow {
 }
 
 /// One interval.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Interval {
     /// Seconds after the start of the test.
     pub start_s: f64,
@@ -60,8 +60,7 @@ pub struct Interval {
 }
 
 /// A run of consecutive lost datagrams.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Fields)]
 pub struct LossBurst {
     /// Stream id.
     pub flow: u32,

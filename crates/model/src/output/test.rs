@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use super::counters::{CpuPair, MovedCounter, StreamCpu};
 use super::distribution::{Quantiles, Spacing};
 use super::host::LinkKind;
@@ -10,8 +12,7 @@ use super::mode::Mode;
 use super::stream::{Flow, Interval, LossBurst};
 
 /// One direction of one test.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Test {
     /// Unique in the document.
     pub id: String,
@@ -171,8 +172,7 @@ pub enum Direction {
 }
 
 /// `SO_RCVBUF`, requested and granted, in bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Fields)]
 pub struct ReceiveBuffer {
     /// Requested.
     pub asked: Option<u64>,
@@ -181,8 +181,7 @@ pub struct ReceiveBuffer {
 }
 
 /// The DSCP, 0…63.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Fields)]
 pub struct Dscp {
     /// Requested with `--dscp`.
     pub requested: Option<u8>,
@@ -250,8 +249,7 @@ pub struct Arrived {
 }
 
 /// How numbers can mislead, and what to try.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Warning {
     /// Stable name.
     pub id: String,

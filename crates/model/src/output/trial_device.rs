@@ -3,13 +3,14 @@
 //!
 //! Differences of raw counters, nothing concluded: the ledger and the facts of a device follow from them.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 use super::counters::MovedCounter;
 
 /// Where the device's samples came from.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct DeviceSource {
     /// `lab`, `ssh`, `serve` or `command`.
     pub by: String,
@@ -22,8 +23,7 @@ pub struct DeviceSource {
 }
 
 /// Counters of the device's kernel during a trial.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct TrialDevice {
     /// From the reading before the traffic to the one after it by the device's clock, seconds: the
     /// processors' shares are of this time.
@@ -47,8 +47,7 @@ pub struct TrialDevice {
 }
 
 /// One processor of the device.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct DeviceProcessor {
     /// Its number.
     pub number: u32,
@@ -65,8 +64,7 @@ pub struct DeviceProcessor {
 }
 
 /// A receive queue of an interface of the device.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct DeviceQueue {
     /// The interface.
     pub interface: String,
@@ -77,8 +75,7 @@ pub struct DeviceQueue {
 }
 
 /// A line of the device's `/proc/interrupts`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct DeviceInterrupt {
     /// Number and description.
     pub name: String,

@@ -3,12 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use super::comparison::Comparison;
 use super::host::Role;
 
 /// A campaign: `tuning` of the document.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Tuning {
     /// How it ended.
     pub ended: TuningEnd,
@@ -50,8 +51,7 @@ pub enum TuningEnd {
 }
 
 /// A change that was tried, or why it was not.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Candidate {
     /// From 1.
     pub number: u32,
@@ -104,8 +104,7 @@ pub enum CandidateState {
 }
 
 /// The finding in the runs of a trial.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Mechanism {
     /// Runs without the change.
     pub runs_before: u32,
@@ -120,8 +119,7 @@ pub struct Mechanism {
 }
 
 /// A fact without and with a change.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct MovedFact {
     /// Its name.
     pub name: String,
@@ -134,8 +132,7 @@ pub struct MovedFact {
 }
 
 /// What a finding proposes that is not tried.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct ByHand {
     /// The rule.
     pub rule: String,

@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use super::test::Direction;
 
 /// The verdict of `check` for one direction.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Verdict {
     /// The direction.
     pub direction: Direction,
@@ -48,8 +49,7 @@ pub enum Limit {
 }
 
 /// The highest rate without loss, with its bracket.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Knee {
     /// The trials.
     pub test_ids: Vec<String>,
@@ -88,8 +88,7 @@ pub struct Knee {
 }
 
 /// The last of the longer trials that confirm the result of a search, or do not.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Confirmation {
     /// `confirmed`, or why it is not: `loss` (more than the goal allows), `sender` (it fell short of the rate),
     /// `invalid`.
@@ -119,8 +118,7 @@ impl Confirmation {
 }
 
 /// A loss ratio that does not grow with the rate, up to the highest one without much loss.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Fields)]
 pub struct ConstantLoss {
     /// Of all trials that lost less than 1 %.
     pub loss_ratio: f64,

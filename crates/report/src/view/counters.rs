@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The error, drop and overrun counters that increased while a test ran. Traffic counters are only in the document.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{MovedCounter, Output, Test};
 
@@ -29,7 +30,7 @@ pub(super) fn block(output: &Output) -> Option<Block> {
 /// The directions of one test at once share their counters.
 fn apart<'a>(tests: &[&'a Test]) -> Vec<Vec<&'a Test>> {
     let mut apart: Vec<Vec<&Test>> = Vec::new();
-    let mut of_group: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    let mut of_group: Map<(&str, &str), Vec<usize>> = Map::new();
     for test in tests {
         let at_once = of_group.entry((&test.group, &test.name)).or_default();
         let alike = |at: &&usize| {
@@ -96,7 +97,7 @@ impl<'o> Bad<'o> {
     fn of(tests: &[&'o Test]) -> Self {
         let counters = tests.iter().flat_map(|test| &test.counters);
         let names: BTreeSet<&str> = counters.map(|counter| counter.name.as_str()).gather();
-        Self(names.into_iter().filter(|name| is_bad(name)).collect())
+        Self(names.into_iter().filter(|name| is_bad(name)).gather())
     }
 }
 

@@ -3,8 +3,9 @@
 //! nothing to fix.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{
     Change, Evidence, Fact, Finding, ForwardResult, Output, Passage, Role, Weight,
@@ -135,8 +136,8 @@ fn unnamed(output: &Output, causes: &[&Finding]) -> Option<Line> {
     let named: BTreeSet<&String> = causes.iter().flat_map(|cause| &cause.test_ids).gather();
     let lossy = output.unprovoked().into_iter();
     let rest = lossy.filter(|(test, _)| !named.contains(&test.id));
-    let rest: BTreeMap<&str, u64> = rest.map(|(test, lost)| (test.id.as_str(), lost)).gather();
-    let mut stages: BTreeMap<&str, u64> = BTreeMap::new();
+    let rest: Map<&str, u64> = rest.map(|(test, lost)| (test.id.as_str(), lost)).gather();
+    let mut stages: Map<&str, u64> = Map::new();
     let entries = output.ledger.iter();
     let entries = entries.filter(|entry| rest.contains_key(entry.test_id.as_str()));
     for stage in entries

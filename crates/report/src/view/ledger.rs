@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where each lost packet died, for each test, with the counters as evidence.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{Evidence, LedgerEntry, Output, Stage, Test, Unread};
 use linerate_model::units::format::{BIT_RATES, with_unit};
@@ -51,7 +52,7 @@ pub(super) fn entries(output: &Output) -> Vec<(&Test, &LedgerEntry)> {
         .iter()
         .filter(|entry| entry.lost_packets > 0)
         .rev();
-    let lossy: BTreeMap<&str, &LedgerEntry> =
+    let lossy: Map<&str, &LedgerEntry> =
         lossy.map(|entry| (entry.test_id.as_str(), entry)).gather();
     let with_entry = |test| entry(&lossy, test);
     let mut entries: Vec<(&Test, &LedgerEntry)> = relevant(output)
@@ -70,7 +71,7 @@ pub(super) fn entries(output: &Output) -> Vec<(&Test, &LedgerEntry)> {
 }
 
 fn entry<'o>(
-    lossy: &BTreeMap<&str, &'o LedgerEntry>,
+    lossy: &Map<&str, &'o LedgerEntry>,
     test: &'o Test,
 ) -> Option<(&'o Test, &'o LedgerEntry)> {
     Some((test, *lossy.get(test.id.as_str())?))

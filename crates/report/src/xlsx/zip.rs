@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A ZIP archive without compression (APPNOTE.TXT 6.3, §4.3): a workbook is small.
 
+use linerate_model::crc32;
+
 /// An archive being written.
 #[derive(Debug, Default)]
 pub(super) struct Zip {
@@ -47,40 +49,12 @@ fn common(name: &str, content: &[u8]) -> Vec<u8> {
     let length = (content.len() as u32).to_le_bytes();
     let mut header = vec![20, 0, 0, 0, 0, 0];
     header.extend(MIDNIGHT);
-    header.extend(crc32(content).to_le_bytes());
+    header.extend(crc32::of(content).to_le_bytes());
     header.extend(length);
     header.extend(length);
     header.extend((name.len() as u16).to_le_bytes());
     header.extend([0; 2]);
     header
-}
-
-/// ISO 3309, as §4.4.7 asks.
-fn crc32(bytes: &[u8]) -> u32 {
-    let step = |crc: u32, byte: &u8| TABLE[((crc ^ u32::from(*byte)) & 0xff) as usize] ^ (crc >> 8);
-    !bytes.iter().fold(!0, step)
-}
-
-const TABLE: [u32; 256] = table();
-
-const fn table() -> [u32; 256] {
-    let mut table = [0; 256];
-    let mut at = 0;
-    while at < 256 {
-        let mut crc = at as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 1 == 1 {
-                0xedb8_8320 ^ (crc >> 1)
-            } else {
-                crc >> 1
-            };
-            bit += 1;
-        }
-        table[at] = crc;
-        at += 1;
-    }
-    table
 }
 
 /// 1980-01-01 00:00, the first day that a ZIP knows: the same run gives the same bytes.
@@ -89,12 +63,6 @@ const MIDNIGHT: [u8; 4] = [0, 0, 0x21, 0];
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_check_value_is_the_known_one() {
-        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
-        assert_eq!(crc32(b""), 0);
-    }
 
     #[test]
     fn the_directory_points_at_its_files() {

@@ -2,8 +2,9 @@
 //! Whether a host receives less the more is offered to it, and how much less than it sends.
 
 use crate::evidence::Evidence;
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use linerate_model::output::{Protocol, Role, Test};
 
@@ -36,7 +37,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
 /// trial of a fraction of a second one pause of the receiver would look the same.
 fn collapse(record: &Record, host: Role) -> Option<f64> {
     let received = tests(record, Protocol::Udp, host, Side::Receiver);
-    let mut by_payload: BTreeMap<u32, Vec<Load>> = BTreeMap::new();
+    let mut by_payload: Map<u32, Vec<Load>> = Map::new();
     for test in received.filter(|test| test.duration_s == 0.0 || test.duration_s >= LONG_S) {
         if let Some(load) = Load::of(test, record.pasted) {
             // Of a text the payload is often only a quotient of rounded numbers.

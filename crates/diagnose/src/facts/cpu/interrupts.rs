@@ -2,11 +2,11 @@
 //! The interface's interrupts: how many, on which processors, how many a packet.
 
 use crate::evidence::{Evidence, Source};
-use std::collections::BTreeMap;
 
 use super::load::Shares;
 use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, vantages};
+use linerate_model::map::Map;
 use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
@@ -38,7 +38,7 @@ pub(in crate::facts) fn vectors(vantage: &Vantage<'_>) -> Option<Vectors> {
     (!vectors.is_empty()).then_some(vectors)
 }
 
-pub(in crate::facts) type Vectors = BTreeMap<String, BTreeMap<String, u64>>;
+pub(in crate::facts) type Vectors = Map<String, Map<String, u64>>;
 
 /// By number, where the host says which are the interface's; else by name.
 fn belongs(vantage: &Vantage<'_>, label: &str) -> bool {
@@ -59,7 +59,7 @@ fn looks_like_network(handler: &str) -> bool {
 }
 
 fn spread(vantage: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
-    let all: u64 = vectors.values().flat_map(BTreeMap::values).sum();
+    let all: u64 = vectors.values().flat_map(Map::values).sum();
     let active = vectors
         .values()
         .filter(|by_cpu| by_cpu.values().sum::<u64>() * 100 >= all && all > 0);
@@ -98,7 +98,7 @@ fn is_taken(vantage: &Vantage<'_>, user: f64) -> bool {
 
 /// The processor with most of the interrupts, and how many.
 pub(in crate::facts) fn busiest_cpu(vectors: &Vectors) -> Option<(&str, u64)> {
-    let mut by_cpu: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut by_cpu: Map<&str, u64> = Map::new();
     for (cpu, count) in vectors.values().flatten() {
         *by_cpu.entry(cpu).or_default() += count;
     }
@@ -111,7 +111,7 @@ fn is_shared(label: &str) -> bool {
 }
 
 fn frequency(vantage: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
-    let count = |by_cpu: &BTreeMap<String, u64>| by_cpu.values().sum::<u64>();
+    let count = |by_cpu: &Map<String, u64>| by_cpu.values().sum::<u64>();
     let all: u64 = vectors.values().map(count).sum();
     let busiest = vectors.values().map(count).max().unwrap_or(0);
     let span = vantage.host_counters().span_s(SOURCE);
@@ -127,7 +127,7 @@ fn frequency(vantage: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
 
 /// From reading to reading: an interrupt that came almost only on one processor, and then almost only on another.
 fn moves(vantage: &Vantage<'_>) -> f64 {
-    let mut at: BTreeMap<String, String> = BTreeMap::new();
+    let mut at: Map<String, String> = Map::new();
     let mut moves = 0;
     for step in vantage.host_counters().steps(Source::Interrupts) {
         for (label, cpu) in homes(vantage, step) {
@@ -149,7 +149,7 @@ fn homes(vantage: &Vantage<'_>, step: Vec<(&str, u64)>) -> Vec<(String, String)>
             by_cpu.insert(cpu.to_owned(), count);
         }
     }
-    let home = |(label, by_cpu): (String, BTreeMap<String, u64>)| {
+    let home = |(label, by_cpu): (String, Map<String, u64>)| {
         let all: u64 = by_cpu.values().sum();
         let (cpu, most) = by_cpu.into_iter().max_by_key(|(_, count)| *count)?;
         (all >= FEW && most * 10 >= all * 9).then_some((label, cpu))

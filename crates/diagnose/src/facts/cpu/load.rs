@@ -2,8 +2,9 @@
 //! Where the processors spent a test's time, each for itself: from `/proc/stat` and `/proc/schedstat`,
 //! else from the shares that the test keeps.
 
+use linerate_model::map::Map;
+
 use crate::evidence::{Evidence, Source};
-use std::collections::BTreeMap;
 
 use super::idle;
 use crate::facts::Facts;
@@ -67,7 +68,7 @@ fn together(host: &Vantage<'_>, facts: &mut Facts) {
 
 /// Ticks of a span, by processor and kind. `cpu` is all together.
 pub(crate) struct Shares {
-    ticks: BTreeMap<String, BTreeMap<String, u64>>,
+    ticks: Map<String, Map<String, u64>>,
 }
 
 impl Shares {
@@ -77,7 +78,7 @@ impl Shares {
 
     /// `None` where no time passed.
     pub(crate) fn of_ticks<'r>(grown: impl IntoIterator<Item = (&'r str, u64)>) -> Option<Self> {
-        let mut ticks: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        let mut ticks: Map<String, Map<String, u64>> = Map::new();
         for (name, grown) in grown {
             let (cpu, kind) = name.split_once('.')?;
             let kinds = ticks.entry(cpu.to_owned()).or_default();
@@ -164,7 +165,7 @@ impl Shares {
     }
 }
 
-fn sum(kinds: &BTreeMap<String, u64>) -> u64 {
+fn sum(kinds: &Map<String, u64>) -> u64 {
     kinds.values().sum()
 }
 

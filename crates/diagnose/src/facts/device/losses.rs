@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Losses at several loads of one size: what does not depend on the load is no limit of a rate.
 
+use linerate_model::map::Map;
 use linerate_model::output::Trial;
-use std::collections::BTreeMap;
 
 use crate::dut::way;
 use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    let mut sizes: BTreeMap<(u16, String), Vec<&Trial>> = BTreeMap::new();
+    let mut sizes: Map<(u16, String), Vec<&Trial>> = Map::new();
     let searched = record
         .trials
         .iter()

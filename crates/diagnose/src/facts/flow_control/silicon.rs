@@ -2,8 +2,8 @@
 //! What the chip itself allows: which family it is, and whether the port stays at one rate whatever
 //! is asked of it.
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
-use std::collections::BTreeMap;
 
 use linerate_model::output::{Direction, Protocol, Test};
 
@@ -73,14 +73,14 @@ fn family(vantage: &Vantage<'_>) -> Option<&'static str> {
 }
 
 /// The rates that two or more tests of one kind reach which were asked for different higher ones.
-pub(super) struct Plateaus(BTreeMap<Kind, Option<f64>>);
+pub(super) struct Plateaus(Map<Kind, Option<f64>>);
 
 /// Down, UDP, and the payload.
 type Kind = (bool, bool, u32);
 
 impl Plateaus {
     pub(super) fn of_record(record: &Record) -> Self {
-        let mut short: BTreeMap<Kind, Vec<(f64, f64)>> = BTreeMap::new();
+        let mut short: Map<Kind, Vec<(f64, f64)>> = Map::new();
         for test in record.tests() {
             let rates = test
                 .requested_bits_per_second

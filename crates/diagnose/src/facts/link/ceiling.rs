@@ -7,8 +7,7 @@
 
 mod load;
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{Direction, Protocol, Test};
 use linerate_model::record::Record;
@@ -22,7 +21,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         let way = Way::of(record, direction, facts);
         let ceilings = Ceilings::of(way.ceilings());
         let loads = way.loads.iter().map(|load| (load.test.id.as_str(), load));
-        let loads: BTreeMap<&str, &Load<'_>> = loads.gather();
+        let loads: Map<&str, &Load<'_>> = loads.gather();
         for test in way.lossy() {
             let load = loads.get(test.id.as_str()).copied();
             let met = ceilings.met(test, load);
@@ -155,7 +154,7 @@ impl<'r> Way<'r> {
 
 /// The ceilings of a direction.
 struct Ceilings<'r> {
-    own: BTreeMap<&'r str, Ceiling>,
+    own: Map<&'r str, Ceiling>,
     /// The lowest in bits.
     lowest: Option<Ceiling>,
     /// In ascending order of packet rate, each the lowest in bits so far.

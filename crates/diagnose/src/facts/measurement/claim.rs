@@ -2,8 +2,7 @@
 //! Whether a number is put forward as a result, and what it would need for that: length, and repeats
 //! that agree.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::{Direction, Protocol, Test};
 
 use super::account::only_a_rate;
@@ -28,7 +27,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 
 /// What tests that asked for the same delivered, by what they asked for.
 struct Rates<'r> {
-    delivered: BTreeMap<Asked<'r>, Vec<f64>>,
+    delivered: Map<Asked<'r>, Vec<f64>>,
 }
 
 /// Name, streams, payload, requested rate; protocol and direction.
@@ -45,7 +44,7 @@ fn asked(test: &Test) -> Asked<'_> {
 
 impl<'r> Rates<'r> {
     fn of(record: &'r Record) -> Self {
-        let mut delivered: BTreeMap<Asked<'r>, Vec<f64>> = BTreeMap::new();
+        let mut delivered: Map<Asked<'r>, Vec<f64>> = Map::new();
         for test in record.tests().filter(|test| !only_a_rate(test)) {
             let rate = test.delivered_bits_per_second.filter(|rate| *rate > 0.0);
             delivered.entry(asked(test)).or_default().extend(rate);

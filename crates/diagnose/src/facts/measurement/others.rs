@@ -3,9 +3,8 @@
 
 mod own;
 
-use std::collections::BTreeMap;
-
 use crate::evidence::Source;
+use linerate_model::map::Map;
 use linerate_model::output::{Protocol, Test};
 
 use crate::facts::Facts;
@@ -94,7 +93,7 @@ fn outside(vantage: &Vantage<'_>, facts: &mut Facts) {
 
 /// Between the first and the last reading of each processor that was read more than once.
 fn frequency_change(vantage: &Vantage<'_>) -> Option<f64> {
-    let mut readings: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let mut readings: Map<&str, Vec<f64>> = Map::new();
     let settings = vantage.record.run.settings.iter();
     for setting in settings.filter(|setting| setting.host == vantage.host) {
         let frequency = setting.values.get("scaling_cur_freq");

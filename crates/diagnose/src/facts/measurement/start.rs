@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Losses that come with the start of a test rather than with its rate.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::order;
 use linerate_model::output::{Direction, Protocol, Test};
 
@@ -33,7 +32,7 @@ fn start_share(test: &Test) -> Option<f64> {
 /// A rate that is too high loses a share; what happens once at the start costs the same number each time.
 struct Alike {
     /// Lost and sent packets of the tests of one kind, the fewest lost first.
-    tests: BTreeMap<(bool, bool), Vec<(f64, u64)>>,
+    tests: Map<(bool, bool), Vec<(f64, u64)>>,
 }
 
 /// Down, and UDP.
@@ -51,7 +50,7 @@ fn lost(test: &Test) -> Option<(f64, u64)> {
 
 impl Alike {
     fn of(record: &Record) -> Self {
-        let mut tests: BTreeMap<(bool, bool), Vec<(f64, u64)>> = BTreeMap::new();
+        let mut tests: Map<(bool, bool), Vec<(f64, u64)>> = Map::new();
         for test in record.tests() {
             tests.entry(kind(test)).or_default().extend(lost(test));
         }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Highest packet rates of several sizes → what a packet costs, and what a byte.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::{Direction, Protocol, Test};
 
 use crate::calc::packet_cost::{Cost, microseconds_per_packet};
@@ -52,7 +51,7 @@ fn points(record: &Record, direction: Direction) -> Vec<(f64, f64)> {
     let tested = udp(record, direction)
         .filter(|test| reached_a_limit(test))
         .filter_map(|test| Some((test.payload_bytes, packets_per_second(test)?)));
-    let mut highest: BTreeMap<u32, f64> = BTreeMap::new();
+    let mut highest: Map<u32, f64> = Map::new();
     for (bytes, rate) in searched
         .chain(tested)
         .filter(|(bytes, rate)| *bytes > 0 && *rate > 0.0)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a host that forwards does, and by which way.
 
-use std::collections::BTreeMap;
-
 use crate::evidence::{Evidence, Source};
+use linerate_model::map::Map;
 use linerate_model::output::Test;
 
 use crate::facts::Facts;
@@ -56,7 +55,7 @@ fn of_bridged(record: &Record, facts: &mut Facts, name: &str, words: &[&str]) {
         words.iter().any(|word| name.contains(word))
     };
     let tests = || record.tests();
-    let mut bridged: BTreeMap<u32, Option<f64>> = BTreeMap::new();
+    let mut bridged: Map<u32, Option<f64>> = Map::new();
     for test in tests().filter(|test| called(test, &["bridge"])) {
         let first = bridged.entry(test.streams);
         first.or_insert(test.delivered_bits_per_second);

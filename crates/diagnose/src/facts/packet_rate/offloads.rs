@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the card does for the processor, and checksums that do not come out right.
 
-use std::collections::BTreeMap;
-
 use crate::evidence::{Evidence, Source};
+use linerate_model::map::Map;
 use linerate_model::output::{Direction, Protocol, Role, Test};
 
 use crate::facts::Facts;
@@ -85,7 +84,7 @@ fn errors(vantage: &Vantage<'_>) -> Option<Counted> {
 
 /// The answers for each host and direction.
 #[derive(Debug, Default)]
-struct ShortOnly(BTreeMap<(Role, bool), Option<bool>>);
+struct ShortOnly(Map<(Role, bool), Option<bool>>);
 
 impl ShortOnly {
     fn at(&mut self, vantage: &Vantage<'_>) -> Option<bool> {

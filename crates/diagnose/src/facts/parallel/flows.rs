@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How even the streams of a test are, and how likely some of them share a queue.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::{Direction, Protocol, Test};
 
 use super::queues;
@@ -77,7 +76,7 @@ fn of_one_flow(record: &Record, facts: &mut Facts) {
 }
 
 /// The best rate of one flow, by table and kind of test.
-struct Single<'r>(BTreeMap<Kind<'r>, f64>);
+struct Single<'r>(Map<Kind<'r>, f64>);
 
 /// Table, UDP, down.
 type Kind<'r> = (Option<&'r str>, bool, bool);
@@ -92,7 +91,7 @@ fn kind(test: &Test) -> Kind<'_> {
 
 impl<'r> Single<'r> {
     fn of(record: &'r Record) -> Self {
-        let mut single: BTreeMap<Kind<'r>, f64> = BTreeMap::new();
+        let mut single: Map<Kind<'r>, f64> = Map::new();
         for test in record.tests().filter(|test| test.streams == 1) {
             let best = single.entry(kind(test)).or_default();
             *best = best.max(test.delivered_bits_per_second.unwrap_or(0.0));

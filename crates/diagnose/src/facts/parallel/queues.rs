@@ -2,8 +2,8 @@
 //! A card's queues: how many it has and may have, and which of them packets took.
 
 use crate::evidence::{Evidence, Source, queue_of};
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
-use std::collections::BTreeMap;
 
 use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, vantages};
@@ -97,16 +97,16 @@ fn counted(vantage: &Vantage<'_>, facts: &mut Facts) {
     vantage.add(facts, "tx_queues_used", queues.as_ref().map(used), source);
 }
 
-fn used(queues: &BTreeMap<String, u64>) -> f64 {
+fn used(queues: &Map<String, u64>) -> f64 {
     let all: u64 = queues.values().sum();
     queues.values().filter(|count| **count * 100 >= all).count() as f64
 }
 
 /// Growth of the packets of each queue; `None` unless there are several and some grew.
-fn by_queue(vantage: &Vantage<'_>, direction: &str) -> Option<BTreeMap<String, u64>> {
+fn by_queue(vantage: &Vantage<'_>, direction: &str) -> Option<Map<String, u64>> {
     SOURCES.iter().find_map(|source| {
         let each = vantage.counters().each(*source);
-        let queues: BTreeMap<String, u64> = each
+        let queues: Map<String, u64> = each
             .filter_map(|(name, moved)| Some((queue_of(name, direction)?, moved.grew.at_least)))
             .gather();
         (queues.len() > 1 && queues.values().any(|count| *count > 0)).then_some(queues)

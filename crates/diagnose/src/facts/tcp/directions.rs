@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Payload both ways at once, against each way alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use linerate_model::map::Map;
 use linerate_model::output::{Direction, Protocol, Test};
 
 use crate::facts::Facts;
@@ -12,7 +13,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let groups = both_ways(record);
     let is_both = |test: &Test| groups.contains(test.group.as_str());
     // The best test of each kind that had the link for itself.
-    let mut alone: BTreeMap<Kind, f64> = BTreeMap::new();
+    let mut alone: Map<Kind, f64> = Map::new();
     for test in record.tests().filter(|test| !is_both(test)) {
         let best = alone.entry(kind(test)).or_default();
         *best = best.max(test.delivered_bits_per_second.unwrap_or(0.0));

@@ -5,8 +5,7 @@
 //! slowed it for a moment, the estimate stays low. The rate alone does not show which of the two it is; another test that
 //! carried more does.
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::{Direction, Protocol, Test};
 use linerate_model::record::Record;
 
@@ -62,13 +61,13 @@ pub(super) fn is_bbr(name: &str) -> bool {
 }
 
 /// The most that any valid test delivered in one direction alone, by direction and number of streams.
-pub(crate) struct MostCarried(BTreeMap<(bool, u32), f64>);
+pub(crate) struct MostCarried(Map<(bool, u32), f64>);
 
 impl MostCarried {
     pub(crate) fn of(record: &Record) -> Self {
         let groups = both_ways(record);
         let alone = |test: &&Test| test.valid && !groups.contains(test.group.as_str());
-        let mut most: BTreeMap<_, f64> = BTreeMap::new();
+        let mut most: Map<_, f64> = Map::new();
         for test in record.tests().filter(alone) {
             let best = most.entry(way(test)).or_default();
             *best = best.max(test.delivered_bits_per_second.unwrap_or(0.0));

@@ -207,7 +207,7 @@ fn a_refusal_has_a_finding_or_a_question() {
 }
 
 /// What is known of a test of which the kernel refused a part, with what its queue and its filter counted.
-fn refused(qdisc: Option<f64>, filter: Option<f64>) -> BTreeMap<&'static str, Value> {
+fn refused(qdisc: Option<f64>, filter: Option<f64>) -> Map<&'static str, Value> {
     let number = |value: f64| Some(Value::Number(value));
     let known = [
         ("refused_packets", number(LOST as f64)),

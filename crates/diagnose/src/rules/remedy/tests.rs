@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use std::collections::BTreeMap;
-
+use linerate_model::map::Map;
 use linerate_model::output::Value;
 use proptest::prelude::*;
 
@@ -26,7 +25,7 @@ fn fact(seed: u64, name: &str) -> Option<String> {
 }
 
 /// A setting was not read, is what the rule proposes, or is anything else.
-fn state(seed: u64, reading: &Reading, proposals: &BTreeMap<String, String>) -> Option<String> {
+fn state(seed: u64, reading: &Reading, proposals: &Map<String, String>) -> Option<String> {
     let key = format!("{} {}", reading.source, reading.key);
     Some(match any(seed, &key) % 11 {
         0 => return None,
@@ -52,8 +51,8 @@ fn commands(rule: &Rule, seed: u64) -> Vec<Command> {
     whole.filter_map(|text| Command::parse(&text)).collect()
 }
 
-fn proposals(rule: &Rule, seed: u64) -> BTreeMap<String, String> {
-    let mut all = BTreeMap::new();
+fn proposals(rule: &Rule, seed: u64) -> Map<String, String> {
+    let mut all = Map::new();
     for command in commands(rule, seed) {
         for set in &command.sets {
             if let Some(reading) = command.reading(set) {
@@ -66,11 +65,7 @@ fn proposals(rule: &Rule, seed: u64) -> BTreeMap<String, String> {
 }
 
 /// What a command sets: of what, to which value, and what is in force there.
-fn sets(
-    text: &str,
-    seed: u64,
-    all: &BTreeMap<String, String>,
-) -> Vec<(String, String, Option<String>)> {
+fn sets(text: &str, seed: u64, all: &Map<String, String>) -> Vec<(String, String, Option<String>)> {
     let Some(command) = Command::parse(text) else {
         return Vec::new();
     };
@@ -95,7 +90,7 @@ proptest! {
             let all = proposals(rule, seed);
             let change = change(rule, |name| fact(seed, name), |reading| state(seed, reading, &all));
             let Some(change) = change else { continue };
-            let mut changed: BTreeMap<String, Option<String>> = BTreeMap::new();
+            let mut changed: Map<String, Option<String>> = Map::new();
             for (of, value, now) in change.commands.iter().flat_map(|text| sets(text, seed, &all)) {
                 let same = now.as_deref().is_some_and(|now| is_in_force(&value, now));
                 prop_assert!(!same, "{}: {} {} is in force", rule.id, of, value);

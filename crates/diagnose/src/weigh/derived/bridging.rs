@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `bridge`, `brctl`, `virsh`: ports that block, lack a VLAN or an uplink, cards of guests that are in no bridge or another.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use linerate_model::map::Map;
 
 use super::Fact;
 use super::shown::{Shown, WIRES, is_one_of, word_after};
@@ -19,7 +21,7 @@ pub(super) fn facts(shown: &Shown<'_>) -> Vec<Fact> {
 }
 
 /// A port's bridge, and where that stands.
-type Members<'t> = BTreeMap<&'t str, (&'t str, u64)>;
+type Members<'t> = Map<&'t str, (&'t str, u64)>;
 
 /// Of `ip link`, `bridge link` and `brctl show`.
 fn members<'t>(shown: &Shown<'t>) -> Members<'t> {
@@ -84,7 +86,7 @@ fn without_vlan(shown: &Shown<'_>) -> Option<Fact> {
         .lines
         .iter()
         .position(|line| line.text.starts_with("port") && line.text.contains("vlan"))?;
-    let mut ports: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    let mut ports: Map<u32, BTreeSet<&str>> = Map::new();
     let (mut port, mut names) = ("", BTreeSet::new());
     for line in shown.lines.get(head + 1..)?.iter().take(ROWS_MOST) {
         let mut words = line.text.split_whitespace().peekable();
@@ -114,7 +116,7 @@ fn without_vlan(shown: &Shown<'_>) -> Option<Fact> {
 
 /// Whether ports of one bridge have different MTUs.
 fn mtu_differs(shown: &Shown<'_>) -> Option<Fact> {
-    let mut known: BTreeMap<&str, (u32, u64)> = BTreeMap::new();
+    let mut known: Map<&str, (u32, u64)> = Map::new();
     let is_bridge = |name: &str| !is_one_of(name, &["bond", "team", "vrf", "mgmt"]);
     let ports = shown.ports.iter().filter_map(|port| {
         Some((

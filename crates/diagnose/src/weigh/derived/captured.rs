@@ -4,8 +4,10 @@
 mod headers;
 mod places;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
+
+use linerate_model::map::Map;
 
 use super::packets::{Capture, Packet, captures, identity};
 use super::shown::{Shown, is_one_of, is_public, word_after};
@@ -59,7 +61,7 @@ fn one_direction(all: &[Capture<'_>]) -> Option<Fact> {
         let stands = |packet: &&Packet<'_>| {
             packet.is_tcp() && !packet.is_syn() && !packet.is_syn_answer() && !packet.is_reset()
         };
-        let mut flows: BTreeMap<Flow<'_>, (u32, u64)> = BTreeMap::new();
+        let mut flows: Map<Flow<'_>, (u32, u64)> = Map::new();
         for packet in capture.packets.iter().filter(|packet| packet.is_tcp()) {
             flows.entry(flow(packet)).or_insert((0, packet.line)).0 += u32::from(stands(&packet));
         }
@@ -114,7 +116,7 @@ fn without_answer(all: &[Capture<'_>]) -> Option<Fact> {
 
 /// Whether answers go out of another interface than the requests came by.
 fn other_interface(all: &[Capture<'_>]) -> Option<Fact> {
-    let mut ways: BTreeMap<Flow<'_>, [BTreeSet<&str>; 2]> = BTreeMap::new();
+    let mut ways: Map<Flow<'_>, [BTreeSet<&str>; 2]> = Map::new();
     let mut line = 0;
     for packet in packets(all) {
         let (Some(interface), Some(is_in)) =
@@ -192,7 +194,7 @@ fn duplicates(all: &[Capture<'_>]) -> Option<Fact> {
 
 /// Whether a full segment is sent three times.
 fn full_repeated(all: &[Capture<'_>]) -> Option<Fact> {
-    let mut seen: BTreeMap<(usize, Flow<'_>, Option<&str>, &str), u32> = BTreeMap::new();
+    let mut seen: Map<(usize, Flow<'_>, Option<&str>, &str), u32> = Map::new();
     for (at, capture) in all.iter().enumerate() {
         for packet in capture.packets.iter().filter(|packet| packet.is_tcp()) {
             let length = number_after(packet.rest, ", length ")

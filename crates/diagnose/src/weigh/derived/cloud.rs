@@ -2,7 +2,7 @@
 //! Networks of clouds and of virtual machines: routes of a subnet, the check of sources, clones with one identity; NAT in
 //! front of IPsec.
 
-use std::collections::BTreeMap;
+use linerate_model::map::Map;
 
 use super::Fact;
 use crate::weigh::observed::Line;
@@ -57,7 +57,7 @@ fn source_check(lines: &[Line<'_>]) -> Option<Fact> {
 
 /// One `/etc/machine-id` on two hosts; `false` where they differ.
 fn machine_ids(lines: &[Line<'_>]) -> Option<Fact> {
-    let mut hosts: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut hosts: Map<&str, &str> = Map::new();
     let (mut above, mut first) = ("", None);
     for line in lines.iter().filter(|line| line.text.len() < LINE_MOST) {
         if let Some((_, name)) = line.text.split_once("hostname:") {

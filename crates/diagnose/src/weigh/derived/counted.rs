@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What counters say together: drops that no error of the card explains, an interface that only sends.
 
-use std::collections::BTreeMap;
+use linerate_model::map::Map;
 
 use super::Fact;
 use crate::weigh::observed::Counted;
 
 pub(super) fn facts(counters: &[Counted]) -> Vec<Fact> {
-    let mut places: BTreeMap<Option<&str>, Vec<&Counted>> = BTreeMap::new();
+    let mut places: Map<Option<&str>, Vec<&Counted>> = Map::new();
     for one in counters {
         places
             .entry(one.interface.as_deref())

@@ -100,7 +100,7 @@ fn ignored(lines: &[Line<'_>]) -> Option<Fact> {
 /// Whether leases named two gateways for one interface.
 fn gateways(lines: &[Line<'_>]) -> Option<Fact> {
     let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
-    let mut first: std::collections::BTreeMap<&str, &str> = std::collections::BTreeMap::new();
+    let mut first: linerate_model::map::Map<&str, &str> = linerate_model::map::Map::new();
     for line in lines
         .iter()
         .filter(|line| line.text.contains("gateway") || line.text.contains("routers"))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! IPv6 against IPv4, and multicast: what fails with the one and works with the other, groups joined elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 
 use super::packets::captures;
@@ -133,7 +134,7 @@ fn addressed(text: &str) -> Option<bool> {
 
 /// Whether a group comes in at one interface and was joined at others only: `ip maddr`, `netstat -g`.
 fn joined_elsewhere(shown: &Shown<'_>) -> Option<Fact> {
-    let mut joined: BTreeMap<Ipv4Addr, BTreeSet<&str>> = BTreeMap::new();
+    let mut joined: Map<Ipv4Addr, BTreeSet<&str>> = Map::new();
     let mut interface = "";
     for line in shown.lines.iter().filter(|line| {
         line.text.len() < GROUP_MOST
@@ -177,7 +178,7 @@ fn joined_elsewhere(shown: &Shown<'_>) -> Option<Fact> {
     Some(Fact::new("group_joined_on_other_interface", value, line))
 }
 
-fn add<'t>(joined: &mut BTreeMap<Ipv4Addr, BTreeSet<&'t str>>, group: &str, interface: &'t str) {
+fn add<'t>(joined: &mut Map<Ipv4Addr, BTreeSet<&'t str>>, group: &str, interface: &'t str) {
     if let Ok(group) = group.parse::<Ipv4Addr>()
         && group.is_multicast()
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The kernel's log with its times: losses of a link that are hours apart, ports that a bridge keeps silent.
 
-use std::collections::BTreeMap;
+use linerate_model::map::Map;
 
 use super::Fact;
 use crate::weigh::observed::Line;
@@ -40,7 +40,7 @@ fn hours_apart(lines: &[Line<'_>]) -> Option<Fact> {
 
 /// The longest time between `entered listening state` and `entered forwarding state` of a port, seconds.
 fn silent(lines: &[Line<'_>]) -> Option<Fact> {
-    let mut since: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut since: Map<&str, f64> = Map::new();
     let mut longest: Option<(f64, u64)> = None;
     for line in lines.iter().filter(|line| line.text.len() < LINE_MOST) {
         let Some((before, state)) = line.text.split_once(" entered ") else {

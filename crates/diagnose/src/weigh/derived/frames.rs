@@ -2,8 +2,9 @@
 //! Frames of `tcpdump -e` and ARP: VLAN tags that nobody takes, two tags, questions whose answer another capture shows;
 //! requests that are repeated; two hosts with one hardware address.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 
 use super::shown::{Port, Shown, WIRES, is_one_of, word_after};
@@ -101,7 +102,7 @@ fn untagged(shown: &Shown<'_>) -> Option<Fact> {
 /// Whether one capture shows the answer that another one asks for in vain.
 fn lost_reply(shown: &Shown<'_>) -> Option<Fact> {
     shown.with(&["is-at "]).next()?;
-    let mut sections: Vec<(BTreeMap<&str, u32>, BTreeSet<&str>)> = vec![Default::default()];
+    let mut sections: Vec<(Map<&str, u32>, BTreeSet<&str>)> = vec![Default::default()];
     let mut last = 0;
     for line in shown
         .lines
@@ -130,7 +131,7 @@ fn lost_reply(shown: &Shown<'_>) -> Option<Fact> {
         .iter()
         .flat_map(|(_, replied)| replied.iter().copied())
         .gather();
-    let in_vain = |(asked, replied): &(BTreeMap<&str, u32>, BTreeSet<&str>)| {
+    let in_vain = |(asked, replied): &(Map<&str, u32>, BTreeSet<&str>)| {
         asked.iter().any(|(address, count)| {
             *count > 1 && !replied.contains(address) && answered.contains(address)
         })
@@ -151,7 +152,7 @@ fn is_boundary(text: &str) -> bool {
 
 /// How many requests were sent again a second later or more: DNS by its id, RPC by its xid.
 fn repeated(shown: &Shown<'_>) -> Option<Fact> {
-    let mut first: BTreeMap<(&str, &str, &str), f64> = BTreeMap::new();
+    let mut first: Map<(&str, &str, &str), f64> = Map::new();
     let (mut count, mut last) = (0, 0);
     for line in shown
         .lines
@@ -194,7 +195,7 @@ fn request(text: &str) -> Option<((&str, &str, &str), f64)> {
 
 /// Whether two hosts that the text names have one hardware address.
 fn clones(all: &[Port<'_>]) -> Option<Fact> {
-    let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut seen: Map<&str, &str> = Map::new();
     let named = all
         .iter()
         .filter(|port| is_one_of(port.name, WIRES) && is_host(port.place));

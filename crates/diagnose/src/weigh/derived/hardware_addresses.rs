@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Hardware addresses of neighbours and interfaces: one for many, several for one, an old one; a table that is full.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 
 use super::Fact;
@@ -23,7 +24,7 @@ pub(super) fn facts(shown: &Shown<'_>) -> Vec<Fact> {
 }
 
 /// An address, who answers for it, and where that stands.
-type Answers<'t> = BTreeMap<IpAddr, Vec<(String, u64)>>;
+type Answers<'t> = Map<IpAddr, Vec<(String, u64)>>;
 
 /// `Unicast reply from 192.0.2.7 [02:…]` of arping, `ARP, Reply 192.0.2.7 is-at 02:…`, tables of neighbours.
 fn answers<'t>(shown: &Shown<'t>) -> Answers<'t> {
@@ -146,7 +147,7 @@ fn old(shown: &Shown<'_>) -> Option<Fact> {
 
 /// Whether one neighbour has many addresses.
 fn one_for_many(all: &[Neighbour<'_>]) -> Option<Fact> {
-    let mut places: BTreeMap<(&str, &str), BTreeSet<IpAddr>> = BTreeMap::new();
+    let mut places: Map<(&str, &str), BTreeSet<IpAddr>> = Map::new();
     let known = all
         .iter()
         .filter(|one| one.address.is_ipv4() && !one.address.is_multicast());

@@ -5,7 +5,7 @@ mod about;
 mod labels;
 mod row;
 
-use std::collections::BTreeMap;
+use linerate_model::map::Map;
 
 use super::rate::rate_of;
 use super::{Fact, number_after};
@@ -89,7 +89,7 @@ fn stalled(rows: &[Row<'_>]) -> Option<Fact> {
 
 /// What each run carried: its sum, or its rows of the receiver or the sender, with a line.
 fn totals<'t>(rows: &[Row<'t>]) -> Vec<Row<'t>> {
-    let mut runs: BTreeMap<usize, Vec<&Row<'t>>> = BTreeMap::new();
+    let mut runs: Map<usize, Vec<&Row<'t>>> = Map::new();
     for row in rows.iter().filter(|row| row.is_total()) {
         runs.entry(row.run).or_default().push(row);
     }
@@ -156,7 +156,7 @@ fn received(row: &Row<'_>) -> f64 {
 
 /// The first intervals had a multiple of what the last half had, steadily.
 fn fast_at_start(rows: &[Row<'_>]) -> Option<Fact> {
-    let mut series: BTreeMap<(usize, &str), Vec<&Row<'_>>> = BTreeMap::new();
+    let mut series: Map<(usize, &str), Vec<&Row<'_>>> = Map::new();
     for row in rows.iter().filter(|row| !row.is_total() && !row.is_udp) {
         series.entry((row.run, row.id)).or_default().push(row);
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `/proc/interrupts`: cards and PHYs whose interrupts do not arrive; interrupts a second; irqbalance.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use linerate_model::map::Map;
 
 use super::Fact;
 use crate::weigh::observed::Line;
@@ -72,8 +74,8 @@ struct Device {
     line: u64,
 }
 
-fn devices<'t>(rows: &[Row<'t>]) -> BTreeMap<&'t str, Device> {
-    let mut vectors: BTreeMap<(&str, &'t str), Device> = BTreeMap::new();
+fn devices<'t>(rows: &[Row<'t>]) -> Map<&'t str, Device> {
+    let mut vectors: Map<(&str, &'t str), Device> = Map::new();
     for row in rows.iter().filter(|row| interface(row.name).is_some()) {
         let vector = vectors.entry((row.label, row.name)).or_insert(Device {
             first: row.total,
@@ -82,7 +84,7 @@ fn devices<'t>(rows: &[Row<'t>]) -> BTreeMap<&'t str, Device> {
         });
         (vector.last, vector.readings) = (row.total, vector.readings + 1);
     }
-    let mut all: BTreeMap<&'t str, Device> = BTreeMap::new();
+    let mut all: Map<&'t str, Device> = Map::new();
     for ((_, name), vector) in vectors {
         let device = all.entry(interface(name).unwrap_or(name)).or_default();
         device.first += vector.first;
@@ -148,7 +150,7 @@ fn device_frozen(rows: &[Row<'_>]) -> Option<Fact> {
 
 /// Whose rows counted between two readings: an interface or anything else.
 fn grown<'t>(rows: &[Row<'t>]) -> BTreeSet<Option<&'t str>> {
-    let mut seen: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    let mut seen: Map<(&str, &str), u64> = Map::new();
     let mut owners = BTreeSet::new();
     for row in rows {
         let before = seen.entry((row.label, row.name)).or_insert(row.total);

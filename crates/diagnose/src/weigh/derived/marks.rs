@@ -31,7 +31,7 @@ pub(super) fn mask(marks: &[&str]) -> u128 {
 
 fn bits(text: &str) -> u128 {
     let bytes = text.as_bytes();
-    let [first, second] = &*LETTERS;
+    let [first, second] = &**LETTERS;
     let mut found = 0;
     for (at, pair) in bytes.windows(2).enumerate() {
         let mut open = first[usize::from(pair[0])] & second[usize::from(pair[1])] & !found;
@@ -48,14 +48,14 @@ fn bits(text: &str) -> u128 {
 }
 
 /// The marks that have a letter as their first, and as their second one.
-static LETTERS: LazyLock<[[u128; 256]; 2]> = LazyLock::new(|| {
+static LETTERS: LazyLock<Box<[[u128; 256]; 2]>> = LazyLock::new(|| {
     let mut letters = [[0; 256]; 2];
     for (number, mark) in MARKS.iter().enumerate().take(128) {
         for (at, letter) in mark.bytes().enumerate().take(2) {
             letters[at][usize::from(letter)] |= 1 << number;
         }
     }
-    letters
+    Box::new(letters)
 });
 
 /// At most 128, of two letters at least.

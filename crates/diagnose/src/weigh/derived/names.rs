@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a text names: the board, a virtual machine, a cloud, the Ethernet of a system on chip.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use linerate_knowledge::Phrases;
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 
 use super::Fact;
@@ -13,7 +13,7 @@ use crate::weigh::speech::Lower;
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let lower = Lower::of(lines.iter());
-    let found: BTreeMap<usize, u64> = lower.find(|words| NAMES.find(words)).gather();
+    let found: Map<usize, u64> = lower.find(|words| NAMES.find(words)).gather();
     let mut at = 0;
     let mut first = |marks: &[&str]| {
         let own = at..at + marks.len();

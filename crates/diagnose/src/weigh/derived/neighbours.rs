@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `ip neigh`, `arp -a`, ARP in captures: neighbours that do not answer, addresses with two hardware addresses.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use linerate_model::map::Map;
 
 use super::Fact;
 use crate::weigh::observed::Line;
@@ -56,7 +58,7 @@ fn state<'t>(line: &Line<'t>) -> Option<(&'t str, u64)> {
 
 /// `ARP, Request who-has 192.0.2.1 tell …` without a reply that says it.
 fn unanswered(lines: &[Line<'_>]) -> Option<Fact> {
-    let mut open: BTreeMap<&str, (u32, u64)> = BTreeMap::new();
+    let mut open: Map<&str, (u32, u64)> = Map::new();
     let mut any = None;
     for line in lines {
         if let Some(address) = after(line.text, "who-has ") {
@@ -74,7 +76,7 @@ fn unanswered(lines: &[Line<'_>]) -> Option<Fact> {
 
 /// An address that two hardware addresses answer for.
 fn two_hosts(lines: &[Line<'_>]) -> Option<Fact> {
-    let mut answers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut answers: Map<&str, BTreeSet<&str>> = Map::new();
     let mut found = None;
     for line in lines {
         let Some(mac) = after(line.text, " is-at ") else {

@@ -2,9 +2,10 @@
 //! `ip link`, `ip addr`, `ifconfig`, `brctl show`: what is set up, which ports of a bridge or bond have addresses, wires
 //! beside a radio.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 
 use super::Fact;
@@ -192,7 +193,7 @@ fn is_name(name: &str) -> bool {
 
 /// `br0  8000.0200…  no  eth0`, and the further members on lines of their own.
 fn add_members<'t>(lines: &[Line<'t>], all: &mut [Port<'t>]) {
-    let mut members: BTreeMap<&str, &'t str> = BTreeMap::new();
+    let mut members: Map<&str, &'t str> = Map::new();
     let mut bridge: Option<&'t str> = None;
     for line in lines.iter().filter(|line| line.text.len() < LINE_MOST) {
         let mut words = line.text.split_whitespace();
@@ -225,7 +226,7 @@ fn admin_up(all: &[Port<'_>]) -> Option<Fact> {
 
 /// How many wires of one listing are up.
 fn up(all: &[Port<'_>]) -> Option<Fact> {
-    let mut listings: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
+    let mut listings: Map<u32, (u32, u64)> = Map::new();
     let wires = all.iter().filter(|one| is_wire(one.name));
     for port in wires.filter(|one| one.is_up == Some(true)) {
         let entry = listings.entry(port.listing).or_default();
@@ -319,7 +320,7 @@ fn wifi_and_wire(all: &[Port<'_>]) -> Option<Fact> {
 
 /// How many wires and radios of one listing have addresses in one network, or of one routing table routes to it.
 fn one_subnet(all: &[Port<'_>], lines: &[Line<'_>]) -> Option<Fact> {
-    let mut names: BTreeMap<(u32, u32, u32), (BTreeSet<&str>, u64)> = BTreeMap::new();
+    let mut names: Map<(u32, u32, u32), (BTreeSet<&str>, u64)> = Map::new();
     let cards = all
         .iter()
         .filter(|one| is_wire(one.name) || is_radio(one.name));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `iw`, `iwconfig`, `ip link`: an old standard of Wi-Fi, a station as a port of a bridge.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use linerate_model::map::Map;
 
 use super::{Fact, number_after};
 use crate::weigh::observed::Line;
@@ -55,7 +57,7 @@ fn rate(text: &str) -> Option<f64> {
 
 /// Whether a station is in a bridge or below a macvlan. An access point may be, or one with four addresses.
 fn bridged(lines: &[Line<'_>]) -> Option<Fact> {
-    let mut kinds: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut kinds: Map<&str, &str> = Map::new();
     let mut four: BTreeSet<&str> = BTreeSet::new();
     let mut members: Vec<(&str, u64)> = Vec::new();
     let mut name = "";

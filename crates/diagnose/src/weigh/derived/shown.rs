@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Interfaces, routes, neighbours and settings that listings show, read once for all who compare them.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
+
+use linerate_model::map::Map;
 
 use super::marks::{Marks, mask};
 use super::{
@@ -88,7 +89,7 @@ pub(super) struct Shown<'t> {
     pub(super) chosen: Vec<Chosen<'t>>,
     pub(super) neighbours: Vec<Neighbour<'t>>,
     /// `net.ipv4.ip_forward` and the like; the last value.
-    pub(super) settings: BTreeMap<String, (&'t str, u64)>,
+    pub(super) settings: Map<String, (&'t str, u64)>,
     marks: Marks,
     /// The last heading.
     place: &'t str,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The same counters twice in one text: a direction or a queue that stopped while others move. Broadcasts of a capture.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 
 use super::{Fact, number_after};
@@ -26,8 +27,8 @@ pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
 }
 
 /// Each reading of each interface, in order; of `ethtool -S` the interface is that of its command, if it is known.
-fn readings<'t>(lines: &[Line<'t>]) -> BTreeMap<&'t str, Vec<Packets>> {
-    let mut all: BTreeMap<&'t str, Vec<Packets>> = BTreeMap::new();
+fn readings<'t>(lines: &[Line<'t>]) -> Map<&'t str, Vec<Packets>> {
+    let mut all: Map<&'t str, Vec<Packets>> = Map::new();
     let (mut name, mut table) = ("", None);
     for line in lines.iter().filter(|line| line.text.len() < LINE_MOST) {
         if let Some(found) = interface(line.text) {
@@ -106,7 +107,7 @@ fn of_table(text: &str, table: &mut Option<bool>) -> Option<(bool, u64)> {
 }
 
 /// Whether a direction does not move while the other one moves.
-fn frozen(all: &BTreeMap<&str, Vec<Packets>>) -> Vec<Fact> {
+fn frozen(all: &Map<&str, Vec<Packets>>) -> Vec<Fact> {
     let mut facts = Vec::new();
     for row in all
         .iter()
@@ -160,7 +161,7 @@ impl Queue {
 }
 
 fn queues(lines: &[Line<'_>]) -> Vec<Queue> {
-    let mut all: BTreeMap<u32, Queue> = BTreeMap::new();
+    let mut all: Map<u32, Queue> = Map::new();
     for line in lines.iter().filter(|line| line.text.len() < LINE_MOST) {
         if let Some((number, value)) = queue(line.text) {
             let entry = all.entry(number).or_insert(Queue {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `bridge vlan`, `bridge fdb`, `ip maddr`: how many VLANs and addresses a port has to filter.
 
-use std::collections::BTreeMap;
+use linerate_model::map::Map;
 
 use super::Fact;
 use crate::weigh::observed::Line;
@@ -60,7 +60,7 @@ fn range(text: &str) -> Option<u32> {
 
 /// The most link-layer addresses of a port: `01:00:5e:… dev eth0 self permanent`, those of `ip maddr`.
 fn addresses(lines: &[Line<'_>]) -> Option<(u32, u64)> {
-    let mut ports: BTreeMap<&str, (u32, u64)> = BTreeMap::new();
+    let mut ports: Map<&str, (u32, u64)> = Map::new();
     let mut group = "";
     for line in lines.iter().filter(|line| line.text.len() < LINE_MOST) {
         let text = line.text.trim();

@@ -170,10 +170,8 @@ fn kinds(text: &str) -> [Option<&'static str>; 4] {
 
 /// Distinct hosts that are master of one instance of VRRP at a time.
 pub(super) fn masters(lines: &[Line<'_>]) -> Vec<Fact> {
-    let mut speaking: std::collections::BTreeMap<&str, Vec<&str>> =
-        std::collections::BTreeMap::new();
-    let mut states: std::collections::BTreeMap<(&str, &str), bool> =
-        std::collections::BTreeMap::new();
+    let mut speaking: linerate_model::map::Map<&str, Vec<&str>> = linerate_model::map::Map::new();
+    let mut states: linerate_model::map::Map<(&str, &str), bool> = linerate_model::map::Map::new();
     let mut last = 0;
     for line in lines
         .iter()

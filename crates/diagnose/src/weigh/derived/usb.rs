@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `lsusb -t`, `lsusb`, the log of USB: the port's speed against the network link, resets, what else is on the bus.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 
 use super::{Fact, number_after};
@@ -22,11 +23,11 @@ struct Device<'t> {
 /// What the log says of the ports: `1-2`, `2-1.4`.
 #[derive(Debug, Default)]
 struct Logged<'t> {
-    mbits: BTreeMap<&'t str, f64>,
-    resets: BTreeMap<&'t str, (u32, u64)>,
-    disconnects: BTreeMap<&'t str, (u32, u64)>,
+    mbits: Map<&'t str, f64>,
+    resets: Map<&'t str, (u32, u64)>,
+    disconnects: Map<&'t str, (u32, u64)>,
     /// Port and driver of a network adapter.
-    adapters: BTreeMap<&'t str, (&'t str, u64)>,
+    adapters: Map<&'t str, (&'t str, u64)>,
 }
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
@@ -255,7 +256,7 @@ fn generic(
 }
 
 /// The most of one port: of an adapter's, or of the only one.
-fn most(log: &Logged<'_>, counts: &BTreeMap<&str, (u32, u64)>, name: &'static str) -> Option<Fact> {
+fn most(log: &Logged<'_>, counts: &Map<&str, (u32, u64)>, name: &'static str) -> Option<Fact> {
     let known: BTreeSet<&str> = log.adapters.keys().copied().gather();
     let is_one = |port: &str| known.contains(port) || (known.is_empty() && counts.len() == 1);
     let of_adapters = counts.iter().filter(|(port, _)| is_one(port));

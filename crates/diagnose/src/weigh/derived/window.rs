@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a connection had in flight against the buffers that the settings allow; rates under two congestion controls.
 
-use std::collections::BTreeMap;
+use linerate_model::map::Map;
 
 use super::shown::{Shown, word_after};
 use super::{Fact, number_after};
@@ -102,7 +102,7 @@ fn rate(text: &str) -> Option<f64> {
 
 /// How much faster a test is with the one congestion control than with the other.
 fn gains(shown: &Shown<'_>) -> Vec<Fact> {
-    let mut best: BTreeMap<&str, (f64, u64)> = BTreeMap::new();
+    let mut best: Map<&str, (f64, u64)> = Map::new();
     let mut asked = None;
     let default = shown
         .settings

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use linerate_knowledge::{Goal, Knobs, Risk, Side, Tunable, tunables};
+use linerate_model::order;
 use linerate_model::output::{
     Direction, Explains, Finding, Limit, Output, Protocol, Role, Test, Verdict,
 };
@@ -73,7 +74,7 @@ impl<'c> Aims<'c> {
     pub(super) fn tunables(&self) -> Vec<Aim> {
         let all = tunables().iter().filter(|one| one.risk != Risk::Reboot);
         let mut all: Vec<_> = all.filter_map(|one| self.aim(one)).collect();
-        all.sort_by_key(|Aim { tunable: one, .. }| {
+        order::by_key(&mut all, |Aim { tunable: one, .. }| {
             let helps = self.first.is_some_and(|goal| one.goals.contains(&goal));
             (one.risk, Reverse(helps), Reverse(one.scope))
         });

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use linerate_method::campaign::{Campaign, Step};
 use linerate_method::experiment::{Plan, margin};
 use linerate_model::failure::Failure;
+use linerate_model::order::Gather as _;
 use linerate_model::output::{
     Candidate, CandidateState, ChangeState, Output, Role, Tuning, TuningEnd,
 };
@@ -233,7 +234,7 @@ impl Trials<'_, '_> {
             let undone = self.stage.bring(&[]).map_err(failure);
             let left = self.stage.left().to_vec();
             let lost = undone.err().map(|failure| failure.why);
-            let left = left.into_iter().chain(lost).collect::<BTreeSet<_>>();
+            let left: BTreeSet<String> = left.into_iter().chain(lost).gather();
             let left: Vec<String> = left.into_iter().collect();
             self.tuning.why = (!left.is_empty()).then(|| left.join("; "));
         }

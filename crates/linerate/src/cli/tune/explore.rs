@@ -5,6 +5,7 @@ use std::io;
 
 use linerate_change::{Hand, Key, Place, Wanted, command};
 use linerate_knowledge::{Knobs, Tunable};
+use linerate_model::order;
 use linerate_model::output::{Output, Role};
 
 use super::aim::{Aim, Aims};
@@ -22,7 +23,7 @@ pub(super) fn add(found: &mut Proposals, hands: &mut Hands<'_>, check: &Output, 
             let is_new = |one: &Proposal| !found.all.iter().any(|known| is_same(known, one));
             match aim.has_aliases() {
                 true => {
-                    all.sort_by(|one, other| interface(one).cmp(&interface(other)));
+                    order::by(&mut all, |one, other| interface(one).cmp(&interface(other)));
                     let each = all.chunk_by(|one, other| interface(one) == interface(other));
                     let new = each.filter(|names| names.iter().all(is_new));
                     let new: Vec<Proposal> =

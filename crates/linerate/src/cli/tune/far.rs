@@ -10,6 +10,7 @@ use linerate_change::{Confirming, Far, Hand, Key, Local, Memory};
 use linerate_linux::management::Management;
 use linerate_linux::{host, nic};
 use linerate_model::failure::Failure;
+use linerate_model::order::Gather as _;
 use linerate_model::output::Role;
 
 use super::candidate::{Proposal, Proposals};
@@ -192,7 +193,7 @@ fn sentences(far: &Far) -> Vec<String> {
 /// The interfaces of this host that carry these connections.
 fn carried(management: &Management) -> BTreeMap<(Role, String), String> {
     let all = management.interfaces().into_iter();
-    all.map(|(name, why)| ((Role::Local, name), why)).collect()
+    all.map(|(name, why)| ((Role::Local, name), why)).gather()
 }
 
 /// A change of this host is confirmed by this host: what it may cut is the link.

@@ -9,6 +9,7 @@ use linerate_diagnose::explain::explain;
 use linerate_diagnose::rules;
 use linerate_method::experiment::Arm;
 use linerate_method::stats::describe::median;
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Finding, Mechanism, MovedFact, Output};
 use linerate_model::record::Record;
 
@@ -99,5 +100,5 @@ fn facts(finding: &Finding, directory: &Path) -> Option<BTreeMap<String, f64>> {
         is_evidence(&fact.name) && fact.host.is_none_or(|host| host == finding.host)
     });
     let numbers = of_host.filter_map(|fact| Some((fact.name.clone(), fact.value.number()?)));
-    Some(numbers.collect())
+    Some(numbers.gather())
 }

@@ -117,7 +117,7 @@ impl RolledBackList {
         let text = String::from_utf8_lossy(&bytes);
         let lines = text.lines();
         Ok(lines
-            .filter_map(|line| serde_json::from_str(line).ok())
+            .filter_map(|line| linerate_wire::json::text(line).ok())
             .collect())
     }
 

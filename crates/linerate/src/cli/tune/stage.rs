@@ -6,6 +6,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use linerate_change::{Change, End, Hand, Key, Outcome, Undo, command};
+use linerate_model::order;
 use linerate_model::output::{Host, Role};
 
 use super::candidate::Proposal;
@@ -237,7 +238,7 @@ impl<'h> Stage<'h> {
     /// It cannot be recorded. What is not recorded is still in force, and can be undone.
     pub(super) fn keep(&mut self) -> Result<(), Trouble> {
         let is_here = |(candidate, _): &(usize, _)| self.candidates[*candidate].host == Role::Local;
-        self.pile.sort_by_key(is_here);
+        order::by_key(&mut self.pile, is_here);
         while let Some((_, applied)) = self.pile.first() {
             let all: Vec<(Role, u64)> = applied.iter().map(|one| (one.host, one.number)).collect();
             for (host, number) in all {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the headers of packets show: flags, options, lifetimes, fragments.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 
+use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 
 use super::{FLOWS_MOST, PACKETS_COMPARED, packets};
@@ -38,7 +39,7 @@ pub(super) fn resets(all: &[Capture<'_>]) -> Option<Fact> {
 
 /// Whether one SYN has other options at a second place.
 pub(super) fn options(all: &[Capture<'_>]) -> Option<Fact> {
-    let mut seen: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    let mut seen: Map<(&str, &str), BTreeSet<&str>> = Map::new();
     let mut judged = None;
     for packet in packets(all).filter(|packet| packet.is_syn() || packet.is_syn_answer()) {
         let sequence = word_after(packet.rest, " seq ");

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What somebody tried, and whether it helped: `with TSO off everything works`, `a new cable did not help`.
 
-use std::collections::BTreeMap;
-
 use linerate_knowledge::{remedies_in, words};
+use linerate_model::map::Map;
 
 use super::super::Fact;
 use super::clauses::Clause;
 
 /// A fact for each remedy that is judged. What helped once helped.
 pub(super) fn facts(clauses: &[Clause]) -> Vec<Fact> {
-    let mut judged: BTreeMap<&'static str, (bool, u64)> = BTreeMap::new();
+    let mut judged: Map<&'static str, (bool, u64)> = Map::new();
     for clause in clauses.iter().filter(|one| one.is_good() || one.is_bad()) {
         let text = clause.words.join(" ");
         let words: Vec<&str> = words(&text).collect();
