@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::Fields;
 
 use crate::output::CellState;
 
 /// One run, or why there is none.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct CellRun {
     /// [`Cell::id`](crate::output::Cell::id).
     pub cell: u32,

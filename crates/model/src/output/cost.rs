@@ -3,14 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use super::counters::EventsMissing;
 use super::host::Role;
 use super::mode::Mode;
 use super::test::Protocol;
 
 /// The CPU time of one end for packets of one size, of all tests with them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Cost {
     /// The end.
     pub host: Role,
@@ -91,8 +92,7 @@ pub enum CostBasis {
 }
 
 /// One processor.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Fields)]
 pub struct CostProcessor {
     /// Its number.
     pub cpu: u32,
@@ -103,8 +103,7 @@ pub struct CostProcessor {
 }
 
 /// Time as a line over the payload: `ns = ns_per_packet + ns_per_byte × bytes`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct CostFit {
     /// The end.
     pub host: Role,
@@ -131,8 +130,7 @@ pub struct CostFit {
 }
 
 /// A value and its two-sided 95 % interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Fields)]
 pub struct Estimate {
     /// The value.
     pub value: f64,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Kernel counters and CPU load of both ends during a test.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fields::Fields;
 
@@ -49,8 +49,7 @@ impl Cpu {
 }
 
 /// CPU time of the threads that carried a test's streams.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct StreamCpu {
     /// Of the sender.
     pub tx: Option<ThreadTime>,
@@ -59,8 +58,7 @@ pub struct StreamCpu {
 }
 
 /// CPU time of threads: the sum is exact (`CLOCK_THREAD_CPUTIME_ID`), the parts are those of getrusage(2).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct ThreadTime {
     /// In user mode.
     pub user_ns: u64,
@@ -116,8 +114,7 @@ impl ThreadTime {
 }
 
 /// Events that the processor counted while threads ran (perf_event_open(2)).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct ThreadEvents {
     /// `PERF_COUNT_HW_CPU_CYCLES`.
     pub cycles: u64,

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use super::comparison::Excluded;
 
 /// What was asked of a matrix: `matrix` of the document.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Matrix {
     /// The plan's name, for titles.
     pub name: String,
@@ -26,8 +27,7 @@ pub struct Matrix {
 }
 
 /// An axis and its values.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Axis {
     /// `protocol`, `family`, `mtu`, `size`, `direction`, `streams`, `congestion`, `offload`, or a name of the plan.
     pub name: String,
@@ -36,8 +36,7 @@ pub struct Axis {
 }
 
 /// One combination of values: an element of `cells`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Cell {
     /// From 1, in the order of the product: the last axis changes first.
     pub id: u32,
@@ -73,8 +72,7 @@ pub enum CellState {
 }
 
 /// A figure of a cell, over its runs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct CellFigure {
     /// As in `comparison`: `delivered_bits_per_second`, `loss_ratio`, `cpu_local` …
     pub name: String,

@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::Fields;
+
 use super::findings::Change;
 
 /// A property of an interface, and whether it holds: `checks[]`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct NicCheck {
     /// Its stable name, such as `tx-udp4-sum`.
     pub id: String,
@@ -60,8 +61,7 @@ impl NicState {
 }
 
 /// A case that was wrong: what was expected, and what was seen.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct NicExample {
     /// What of it is wrong.
     pub what: String,

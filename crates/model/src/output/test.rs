@@ -190,8 +190,7 @@ pub struct Dscp {
 }
 
 /// Explicit congestion notification (RFC 3168) of one test.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Ecn {
     /// UDP: the codepoint that `--tos` requested.
     pub requested: Option<Codepoint>,
@@ -235,8 +234,7 @@ impl Codepoint {
 }
 
 /// Datagrams by the codepoint with which they arrived.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Fields)]
 pub struct Arrived {
     /// Not-ECT.
     pub not_ect_packets: u64,
