@@ -11,9 +11,7 @@
 //! # use linerate_linux::signal::Interrupt;
 //! # fn talk() -> linerate_change::remote::Talk { todo!() }
 //! let mut bench = Bench::open("eth0", "192.0.2.7".parse()?, Far::over(talk()), &Interrupt::default())?;
-//! for check in bench.checks() {
-//!     println!("{}: {}", check.id, check.state.words());
-//! }
+//! bench.run(&mut |check| println!("{}: {}", check.id, check.state.words()))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]

@@ -15,6 +15,7 @@ const TEXTS: &[&str] = &[
     include_str!("router.txt"),
     include_str!("paced.txt"),
     include_str!("twice.txt"),
+    include_str!("optics.txt"),
     include_str!("../field_reports/android.txt"),
     include_str!("../field_reports/imx6-after.txt"),
     include_str!("../field_reports/imx6-comments.txt"),
@@ -92,6 +93,22 @@ const OF_A_TEST: &[&str] = &["device_", "forward_", "least_lost_at_", "tester_li
 
 /// What no text of another tool tells, and who tells it.
 const MEASURED: &[(&str, &str)] = &[
+    (
+        "ecn_bleached_ratio",
+        "how the datagrams of a test arrived: our receiver's account",
+    ),
+    (
+        "ecn_ce_ratio",
+        "how the datagrams of a test arrived: our receiver's account",
+    ),
+    (
+        "fec_symbols_most",
+        "the histogram as ethtool prints it has no reader",
+    ),
+    (
+        "fec_symbols_worst",
+        "the histogram as ethtool prints it has no reader",
+    ),
     (
         "neighbour_address",
         "needs the tables of both ends of a test",

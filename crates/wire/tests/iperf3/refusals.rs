@@ -77,13 +77,13 @@ fn garbage_is_refused() {
     }
     let nested = format!("{}{}", "[".repeat(4000), "]".repeat(4000));
     let key = |name: &str| format!("{{\"{name}\":{nested}}}");
-    assert!(matches!(
-        refusal(&block(&key("time"))),
-        Refusal::Unreadable { .. }
-    ));
-    // Our key is carried as text, and refused where it is read.
-    let params = Params::from_json(key("linerate").as_bytes()).unwrap();
-    assert!(params.linerate.unwrap().read::<Value>().is_err());
+    // Our key is carried as text, which the reader has passed over with the same limit of depth.
+    for name in ["time", "linerate"] {
+        assert!(
+            matches!(refusal(&block(&key(name))), Refusal::Unreadable { .. }),
+            "{name}"
+        );
+    }
 }
 
 #[test]
