@@ -8,7 +8,7 @@ use linerate_wire::iperf3::session::Session;
 use linerate_wire::iperf3::state::State;
 use linerate_wire::iperf3::{Refusal, Timeouts};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::drive::{Client, Server, converse, cookie, raw};
 
