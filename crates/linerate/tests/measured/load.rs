@@ -32,13 +32,6 @@ impl Load {
     }
 }
 
-impl Load {
-    /// Whether hardly anything else runs.
-    pub(crate) fn is_idle(self) -> bool {
-        self.idle_ratio > 0.97 && self.stolen_ratio < 0.01
-    }
-}
-
 impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [idle, stolen] = [self.idle_ratio, self.stolen_ratio].map(|ratio| ratio * 100.0);

@@ -35,7 +35,7 @@ pub(super) fn meaning(name: &str) -> (&'static str, bool) {
     match name {
         RATE => ("bit/s", true),
         PACKETS => ("packet/s", true),
-        RETRANSMITS => ("segment", false),
+        RETRANSMITS => ("segments", false),
         _ => ("ratio", false),
     }
 }

@@ -80,12 +80,12 @@ fn bound(bound: Bound) -> &'static str {
     }
 }
 
-/// A time that may be nothing has an upper bound only.
+/// A time that may be nothing has an upper bound only. The whole interval of a very small one may lie below 0.
 fn known(estimate: Estimate) -> String {
-    let [least, most] = estimate.ci95;
-    match least <= 0.0 {
-        true => format!("at most {}", time(most.max(0.0))),
-        false => time(estimate.value),
+    match estimate.ci95 {
+        [_, most] if most <= 0.0 => "nothing that is measurable".to_owned(),
+        [least, most] if least <= 0.0 => format!("at most {}", time(most)),
+        _ => time(estimate.value),
     }
 }
 

@@ -116,6 +116,10 @@ fn a_time_that_may_be_nothing_is_a_bound() {
     let text = &answers(&output)[0].text;
     let words = "each byte at most 0.400 ns at the sender and 0.104 ns at the receiver";
     assert!(text.contains(words), "{text}");
+    output.cost_fits[0].ns_per_byte.ci95 = [-0.4, -0.2];
+    let text = &answers(&output)[0].text;
+    let words = "each byte nothing that is measurable at the sender";
+    assert!(text.contains(words), "{text}");
 }
 
 #[test]

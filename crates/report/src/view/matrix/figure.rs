@@ -143,7 +143,7 @@ const TITLES: &[(&str, &str, &str)] = &[
     ),
     ("packets_per_second", "packet rate", "at the receiver"),
     ("loss_ratio", "loss", "of the sent packets"),
-    ("retransmits", "retransmits", "of the sender"),
+    ("retransmits", "retransmitted", "at the sender"),
     (
         "cpu_local",
         "CPU local",
