@@ -37,8 +37,8 @@ impl Fold<'_> {
                 .reduce(u64::saturating_add)
         };
         Ecn {
-            negotiated: all_have(senders(), OPTION_ECN),
-            ect_seen: all_have(receivers, OPTION_ECN_SEEN),
+            negotiated: have(senders(), OPTION_ECN).reduce(|all, one| all && one),
+            ect_seen: have(receivers, OPTION_ECN_SEEN).reduce(|any, one| any || one),
             delivered_segments: sum("tcpi_delivered"),
             delivered_ce_segments: sum("tcpi_delivered_ce"),
             ..Ecn::default()
@@ -68,12 +68,13 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Whether the option is on in every connection; `None` if none is known.
-fn all_have<'a>(sides: impl Iterator<Item = &'a StreamAccount>, option: u64) -> Option<bool> {
+/// Whether the option is on, in each connection of which it is known.
+fn have<'a>(
+    sides: impl Iterator<Item = &'a StreamAccount>,
+    option: u64,
+) -> impl Iterator<Item = bool> {
     let options = sides.filter_map(|side| side.tcp_info.get("tcpi_options"));
-    options
-        .map(|options| options & option != 0)
-        .reduce(|all, one| all && one)
+    options.map(move |options| options & option != 0)
 }
 
 fn both(one: Arrived, other: Arrived) -> Arrived {

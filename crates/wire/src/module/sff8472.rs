@@ -36,8 +36,11 @@ pub(super) fn add(memory: &Memory<'_>, values: &mut Values) {
     if has_diagnostics {
         readings(memory, kind, values);
         flags(memory, values);
-        for (from, named) in (0..).step_by(8).zip(LIMITED) {
-            memory.limits((DIAGNOSTICS, from), named, 1, values);
+        // External calibration is of readings and limits alike (§9.3); limits without it would be compared with other units.
+        if kind & EXTERNALLY_CALIBRATED == 0 {
+            for (from, named) in (0..).step_by(8).zip(LIMITED) {
+                memory.limits((DIAGNOSTICS, from), named, 1, values);
+            }
         }
     }
 }
