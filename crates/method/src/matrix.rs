@@ -42,5 +42,7 @@ pub const CONGESTION: &str = "congestion";
 pub const OFFLOAD: &str = "offload";
 /// The axes that change the host, without commands of the user.
 pub const SETTINGS: [&str; 2] = [MTU, OFFLOAD];
+/// The most cells of a matrix: those of one with more are not listed.
+pub const MOST_CELLS: usize = 100_000;
 /// A value that leaves it as it is: for UDP, which has neither segments nor congestion control, the only one.
 pub const DEFAULT: &str = "default";

@@ -175,6 +175,11 @@ fn measured(
 ) -> Result<(), Failure> {
     let matrix = request.matrix();
     let directory = session.run_directory();
+    if directory.is_none() && (args.output.is_some() || args.resume.is_some()) {
+        let why = "that directory cannot be written";
+        return Err(Failure::measuring("store the matrix", why)
+            .hint("-o DIR that this user may write, on a disk with room"));
+    }
     let runs = directory.as_deref().map(store::cell_runs);
     let runs = runs.transpose();
     let runs = runs.map_err(|error| Failure::measuring("read the runs so far", error))?;

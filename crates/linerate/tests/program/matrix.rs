@@ -325,6 +325,14 @@ fn what_is_not_understood_is_refused_before_anything_is_done() {
         ),
         (&["h", "--axes", "size=64", "--", "--warp"], "--warp"),
         (&["h", "--set", "x: a=true; b"], "VALUE=COMMAND"),
+        (
+            &["h", "--axes", "size=64 protocol=udp", "--axes", "size=128"],
+            "the axis size is there twice",
+        ),
+        (
+            &["h", "--axes", "protocol=udp", "--", "-R"],
+            "-R changes the direction",
+        ),
     ] {
         let mut command = matrix(&place, words);
         let output = command.output().unwrap();
@@ -341,6 +349,21 @@ fn what_is_not_understood_is_refused_before_anything_is_done() {
         );
     }
     assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+}
+
+/// Hours of runs would be lost with the process.
+#[test]
+fn a_directory_that_cannot_be_written_is_refused_before_the_first_run() {
+    let place = place("unwritable");
+    fs::write(place.join("file"), "").unwrap();
+    let words = ["127.0.0.1:1", "--axes", "size=64,128", "-o", "file/run"];
+    let output = matrix(&place, &words).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let why = document(&output)["error"]["why"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(why, "that directory cannot be written");
 }
 
 #[test]

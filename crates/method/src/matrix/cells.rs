@@ -44,12 +44,11 @@ pub fn rows(axes: &[Axis]) -> Vec<String> {
     others.map(|(_, axis)| axis.name.clone()).collect()
 }
 
-/// Every combination; the last axis changes first.
+/// Every combination, of at most [`super::MOST_CELLS`]; the last axis changes first.
 pub(super) fn product(axes: &[Axis]) -> Vec<Cell> {
-    let count = match axes.is_empty() {
-        true => 0,
-        false => axes.iter().map(|axis| axis.values.len()).product(),
-    };
+    let sizes = axes.iter().map(|axis| axis.values.len());
+    let all = sizes.reduce(usize::saturating_mul).unwrap_or(0);
+    let count = if all > super::MOST_CELLS { 0 } else { all };
     (0..count).map(|at| combination(axes, at)).collect()
 }
 

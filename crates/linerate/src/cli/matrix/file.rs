@@ -108,7 +108,7 @@ fn request(raw: &RawPlan, stem: &str, mistakes: &mut Mistakes<'_>) -> Request {
             })
             .collect(),
         rows: raw.rows.clone(),
-        rounds: raw.rounds.filter(|rounds| *rounds > 0),
+        rounds: raw.rounds,
         time_ms: parsed(&raw.time, mistakes, values::duration),
         rate: parsed(&raw.rate, mistakes, |text| {
             values::paced_rate(text).map(|_| text.to_owned())

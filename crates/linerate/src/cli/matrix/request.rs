@@ -96,14 +96,15 @@ impl Request {
             self.lab = true;
             self.host = None;
         }
+        let mut given = Vec::new();
         for text in &args.axes {
-            for axis in words::axes(text).map_err(|why| wrong(&why, AXES_HINT))? {
-                self.put(axis);
-            }
+            given.extend(words::axes(text).map_err(|why| wrong(&why, AXES_HINT))?);
         }
         for text in &args.set {
-            self.put(words::setting(text).map_err(|why| wrong(&why, SET_HINT))?);
+            given.push(words::setting(text).map_err(|why| wrong(&why, SET_HINT))?);
         }
+        check_names(&given)?;
+        given.into_iter().for_each(|axis| self.put(axis));
         let list = |mine: &mut Vec<String>, given: &[String]| {
             if !given.is_empty() {
                 *mine = given.to_vec();
@@ -155,12 +156,8 @@ impl Request {
         if self.axes.is_empty() {
             return Err(wrong("there is no axis", AXES_HINT));
         }
-        let mut names = BTreeSet::new();
+        let names = check_names(&self.axes)?;
         for axis in &self.axes {
-            if !names.insert(axis.name.as_str()) {
-                let why = format!("the axis {} is there twice", axis.name);
-                return Err(wrong(&why, "one list of values per axis"));
-            }
             check_axis(axis).map_err(|why| wrong(&why, AXES_HINT))?;
         }
         if let Some(unknown) = self.rows.iter().find(|row| !names.contains(row.as_str())) {
@@ -170,11 +167,35 @@ impl Request {
         }
         let cells = self.axes.iter().map(|axis| axis.values.len());
         let cells = cells.fold(1_usize, usize::saturating_mul);
-        if cells > MOST_CELLS {
-            let why = format!("{cells} cells are more than {MOST_CELLS}");
+        if cells > matrix::MOST_CELLS {
+            let why = format!("{cells} cells are more than {}", matrix::MOST_CELLS);
             return Err(wrong(&why, "fewer axes or values"));
         }
+        self.check_runs()?;
         self.check_target()
+    }
+
+    /// The direction is an axis: a flag that changes it would measure another cell than the one that is named.
+    fn check_runs(&self) -> Result<(), Failure> {
+        let rounds = self.rounds.unwrap_or_default();
+        if !ROUNDS.contains(&rounds) {
+            let why = format!(
+                "{rounds} rounds, expected {} … {}",
+                ROUNDS.start(),
+                ROUNDS.end()
+            );
+            return Err(wrong(&why, "--rounds 6"));
+        }
+        let turns = |flag: &&String| {
+            ["-R", "--reverse", "--bidir", "-d", "--dualtest"].contains(&flag.as_str())
+        };
+        match self.flags.iter().find(turns) {
+            Some(flag) => Err(wrong(
+                &format!("{flag} changes the direction of each test"),
+                "the axis direction=up,down",
+            )),
+            None => Ok(()),
+        }
     }
 
     fn check_target(&self) -> Result<(), Failure> {
@@ -256,6 +277,19 @@ impl Request {
     }
 }
 
+/// The names of axes, each once.
+fn check_names(axes: &[PlannedAxis]) -> Result<BTreeSet<&str>, Failure> {
+    let mut names = BTreeSet::new();
+    let twice = axes.iter().find(|axis| !names.insert(axis.name.as_str()));
+    match twice {
+        Some(axis) => Err(wrong(
+            &format!("the axis {} is there twice", axis.name),
+            "one list of values per axis",
+        )),
+        None => Ok(names),
+    }
+}
+
 fn check_axis(axis: &PlannedAxis) -> Result<(), String> {
     let name = &axis.name;
     if axis.values.is_empty() {
@@ -299,4 +333,5 @@ const AXES_HINT: &str = "--axes 'protocol=tcp,udp size=64,1448' (linerate matrix
 const SET_HINT: &str = "--set 'NAME: VALUE=COMMAND; VALUE=COMMAND'";
 /// Of an ordinary Ethernet.
 const ETHERNET: u32 = 1500;
-const MOST_CELLS: usize = 100_000;
+/// As `--rounds` takes them.
+const ROUNDS: std::ops::RangeInclusive<u32> = 1..=200;

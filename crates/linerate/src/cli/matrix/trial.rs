@@ -54,6 +54,9 @@ impl Trial<'_> {
             };
             let run = self.one(slot, &cell, session)?;
             self.take(slot, &cell, run, session);
+            if self.directory.is_some() && session.run_directory().is_none() {
+                return Err(Failure::measuring("store the run", NOT_STORED));
+            }
             if self.progress.is_hopeless() {
                 return Err(self.hopeless());
             }
@@ -259,4 +262,7 @@ fn failed(slot: Slot) -> CellState {
 
 /// A time that is worth a correction, seconds.
 const LONG_S: f64 = 60.0;
+/// A long measurement whose results would be lost by a crash is not continued.
+const NOT_STORED: &str =
+    "its directory takes no more, and what follows would be lost if this ended early";
 const REDRAWN: Duration = Duration::from_millis(500);
