@@ -203,7 +203,23 @@ impl Bench {
         }
     }
 
-    /// The same with the datagrams that the near end's sockets deliver.
+    /// The frames that an end has seen by now.
+    pub(crate) fn frames_so_far(
+        end: &mut dyn End,
+        mut take: impl FnMut(&Seen, &[u8]),
+    ) -> io::Result<()> {
+        loop {
+            let Answer { frames, .. } = end.ask(&Ask::Frames { wait_ms: 0 })?;
+            if frames.is_empty() {
+                return Ok(());
+            }
+            for seen in &frames {
+                take(seen, &hex::bytes(&seen.bytes).unwrap_or_default());
+            }
+        }
+    }
+
+    /// The same as [`Self::frames`] with the datagrams that the near end's sockets deliver.
     pub(crate) fn payloads(&mut self, mut take: impl FnMut(Vec<u8>) -> bool) -> io::Result<()> {
         let until = Instant::now() + LONGEST;
         loop {

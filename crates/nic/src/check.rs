@@ -6,6 +6,7 @@ mod merging;
 mod queues;
 mod receive_tcp;
 mod receive_udp;
+mod refusal;
 mod segmentation;
 mod size;
 mod transmit_tcp;

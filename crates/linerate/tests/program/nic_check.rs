@@ -92,6 +92,17 @@ fn a_veth_without_a_wire_is_neither_good_nor_bad() {
     });
 }
 
+#[test]
+fn frames_lost_on_the_way_are_not_held_against_the_interface() {
+    until("--fault loss=0.5%", |code, document| {
+        let right = named(document, "right");
+        let judged = ["rx-udp4-bad", "rx-udp4-bad-counted", "rx-tcp4-bad-counted"];
+        code == 0
+            && judged.iter().all(|id| right.iter().any(|one| one == id))
+            && named(document, "wrong").is_empty()
+    });
+}
+
 /// Fault, checks that are wrong, the only finding, its remedy.
 const FAULTS: [(&str, &[&str], &str, Option<&str>); 8] = [
     (

@@ -7,14 +7,15 @@ use std::io;
 
 use linerate_model::output::{NicCheck, NicExample};
 
+use super::refusal::Refusal;
 use super::transmit_udp::TX_SUMS;
 use super::{RECEIVE, TRANSMIT};
 use crate::bench::{Bench, Family};
-use crate::craft::{self, Marks, SYN, Tcp};
+use crate::craft::{self, ACK, Marks, SYN, Tcp};
 use crate::far::End;
 use crate::message::Ask;
 use crate::packet::{Packet, TCP, shown};
-use crate::tally::{self, Tally};
+use crate::tally::Tally;
 use crate::vectors;
 
 /// A SYN of every size, good and bad.
@@ -23,21 +24,23 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
     let mut answers = Tally::default();
     let sizes = vectors::sizes(SYN_DATA_MOST);
     let good = opened(bench, family, &sizes, FIRST_PORT, false, &mut answers)?;
+    bench.forget()?;
     let before = counted(bench)?;
     let bad = opened(bench, family, &sizes, FIRST_PORT + 1000, true, &mut answers)?;
     let grown = counted(bench)?.saturating_sub(before);
-    let (mut accepted, mut refused) = (Tally::default(), Tally::default());
-    for (frame, is_answered) in good.values() {
-        let fault = (!is_answered)
+    let mut accepted = Tally::default();
+    for (frame, tried) in good.values().map(|tried| (&tried.frame, tried)) {
+        let fault = (!tried.is_answered)
             .then(|| fault("SYN with a good TCP checksum", "answered", "dropped", frame));
         accepted.case(frame.len(), fault);
     }
-    for (frame, is_answered) in bad.values() {
-        let fault =
-            is_answered.then(|| fault("SYN with a bad TCP checksum", "dropped", "answered", frame));
-        refused.case(frame.len(), fault);
+    let mut refusal = Refusal::default();
+    for (frame, tried) in bad.values().map(|tried| (&tried.frame, tried)) {
+        let fault = tried
+            .is_answered
+            .then(|| fault("SYN with a bad TCP checksum", "dropped", "answered", frame));
+        refusal.case(frame.len(), tried.is_seen, fault);
     }
-    let dropped = bad.values().filter(|(_, is_answered)| !is_answered).count() as u64;
     let property = |of: &str, what: &str| {
         let id = format!("rx-tcp{n}-{of}");
         bench.property(
@@ -49,21 +52,36 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
     };
     let id = format!("tx-tcp{n}-syn-ack");
     let what = format!("TCP checksums over IPv{n} of short answers without time stamps");
-    Ok(vec![
-        accepted.check(property("good", "good checksums are accepted")),
-        refused.check(property("bad", "bad checksums are refused")),
-        tally::counted(
-            property("bad-counted", "those refused are counted"),
-            "TcpInCsumErrors",
-            dropped,
-            grown,
-        ),
-        answers.check(bench.property(id, TRANSMIT, what, TX_SUMS)),
-    ])
+    let good = accepted.check(property("good", "good checksums are accepted"));
+    let properties = [
+        property("bad", "bad checksums are refused"),
+        property("bad-counted", "those refused are counted"),
+    ];
+    let [bad, counted] = refusal.checks(properties, good.state, "TcpInCsumErrors", grown);
+    let answers = answers.check(bench.property(id, TRANSMIT, what, TX_SUMS));
+    Ok(vec![good, bad, counted, answers])
 }
 
-/// Port → the frame that was sent from it, and whether it was answered.
-type Opened = BTreeMap<u16, (Vec<u8>, bool)>;
+/// By the port that it is sent from.
+type Opened = BTreeMap<u16, Tried>;
+
+/// A SYN, and what came of it.
+struct Tried {
+    frame: Vec<u8>,
+    is_answered: bool,
+    /// By a packet socket of this host; only bad ones are looked for.
+    is_seen: bool,
+}
+
+impl Tried {
+    fn new(frame: Vec<u8>) -> Self {
+        Self {
+            frame,
+            is_answered: false,
+            is_seen: false,
+        }
+    }
+}
 
 fn opened(
     bench: &mut Bench,
@@ -89,7 +107,7 @@ fn opened(
         {
             *byte ^= 0x55;
         }
-        all.insert(port, (frame, false));
+        all.insert(port, Tried::new(frame));
     }
     // Half-open connections are few at a time; the other end's kernel, which knows nothing of them, ends each.
     let ports: Vec<u16> = all.keys().copied().collect();
@@ -106,12 +124,12 @@ fn batch(
     is_bad: bool,
     answers: &mut Tally,
 ) -> io::Result<()> {
-    for _ in 0..if is_bad { 1 } else { ROUNDS } {
+    for _ in 0..ROUNDS {
         let open = ports
             .iter()
             .filter_map(|port| all.get(port))
-            .filter(|(_, is_answered)| !is_answered);
-        let open: Vec<Vec<u8>> = open.map(|(frame, _)| frame.clone()).collect();
+            .filter(|tried| !tried.is_answered && !tried.is_seen);
+        let open: Vec<Vec<u8>> = open.map(|tried| tried.frame.clone()).collect();
         if open.is_empty() {
             break;
         }
@@ -132,13 +150,36 @@ fn batch(
                 .for_each(|why| answers.not_a_wire(why));
             if let Some(packet) = Packet::parse(bytes) {
                 answers.case(packet.end, packet.fault());
-                if let Some((_, is_answered)) = to_port(bytes).and_then(|port| all.get_mut(&port)) {
-                    *is_answered = true;
+                if let Some(tried) = to_port(bytes).and_then(|port| all.get_mut(&port)) {
+                    tried.is_answered = true;
                 }
             }
         }
+        if is_bad {
+            come(bench, all)?;
+        }
     }
     Ok(())
+}
+
+/// Which of the frames this host saw, and which it answered: the answer may be lost on the way.
+fn come(bench: &mut Bench, all: &mut Opened) -> io::Result<()> {
+    Bench::frames_so_far(&mut bench.near, |seen, bytes| {
+        let packet = Packet::parse(bytes).filter(|packet| packet.protocol == TCP);
+        let flags = packet.and_then(|packet| packet.tcp());
+        let ports = packet.and_then(|packet| packet.ports());
+        let (Some((_, flags)), Some((from, to))) = (flags, ports) else {
+            return;
+        };
+        let (port, is_expected) = match seen.is_outgoing {
+            true => (to, flags == SYN | ACK),
+            false => (from, flags == SYN),
+        };
+        if let Some(tried) = all.get_mut(&port).filter(|_| is_expected) {
+            tried.is_answered |= seen.is_outgoing;
+            tried.is_seen |= !seen.is_outgoing;
+        }
+    })
 }
 
 /// Where a SYN's answer goes.
