@@ -17,13 +17,14 @@ pub const FRAMES: &str = "--frames";
 #[derive(Debug)]
 pub struct Far {
     talk: Talk,
+    missed: u64,
 }
 
 impl Far {
     /// At the other end of this.
     #[must_use]
     pub const fn over(talk: Talk) -> Self {
-        Self { talk }
+        Self { talk, missed: 0 }
     }
 }
 
@@ -32,11 +33,18 @@ pub(crate) trait End {
     /// # Errors
     /// It refuses, or is no longer reached.
     fn ask(&mut self, ask: &Ask) -> io::Result<Answer>;
+
+    /// Frames that its packet socket lost since the last call, as far as answers say.
+    fn take_missed(&mut self) -> u64;
 }
 
 impl End for Station {
     fn ask(&mut self, ask: &Ask) -> io::Result<Answer> {
         self.answer(ask)
+    }
+
+    fn take_missed(&mut self) -> u64 {
+        self.take_reported()
     }
 }
 
@@ -47,8 +55,15 @@ impl End for Far {
         let answer: Answer = serde_json::from_str(&line)?;
         match answer.error {
             Some(why) => Err(io::Error::other(printable(&why))),
-            None => Ok(answer),
+            None => {
+                self.missed += answer.missed;
+                Ok(answer)
+            }
         }
+    }
+
+    fn take_missed(&mut self) -> u64 {
+        std::mem::take(&mut self.missed)
     }
 }
 

@@ -29,6 +29,8 @@ pub struct Station {
     counters: Option<Counters>,
     seen: VecDeque<Seen>,
     missed: u64,
+    /// Of those, what answers have said since it was last asked for here.
+    reported: u64,
     passed: Passed,
     sockets: Vec<UdpSocket>,
 }
@@ -109,11 +111,17 @@ impl Station {
             }
             frames.push(seen);
         }
+        let missed = std::mem::take(&mut self.missed);
+        self.reported += missed;
         Ok(Answer {
             frames,
-            missed: std::mem::take(&mut self.missed),
+            missed,
             ..Answer::default()
         })
+    }
+
+    pub(crate) fn take_reported(&mut self) -> u64 {
+        std::mem::take(&mut self.reported)
     }
 
     /// Only frames between the two ends are kept.

@@ -162,6 +162,21 @@ pub(crate) fn counted(property: Property, name: &str, refused: u64, grown: u64) 
     }
 }
 
+/// A check during which packet sockets lost frames: what is wrong may be their fault, what was seen to be right is right.
+pub(crate) fn despite(check: NicCheck, missed: u64) -> NicCheck {
+    if missed == 0 || check.state != NicState::Wrong {
+        return check;
+    }
+    NicCheck {
+        state: NicState::NotPossible,
+        wrong: 0,
+        reason: Some(format!("the observer lost {missed} frames")),
+        example: None,
+        change: None,
+        ..check
+    }
+}
+
 /// A counter that grew by another number than expected.
 pub(crate) fn grew(name: &str, expected: u64, grown: u64) -> NicExample {
     NicExample {
@@ -227,6 +242,23 @@ mod tests {
         tally.not_a_wire("its checksum was never computed");
         let check = tally.check(property("on"));
         assert_eq!((check.state, check.example), (NicState::NotAWire, None));
+    }
+
+    #[test]
+    fn nothing_is_called_wrong_while_the_observer_loses_frames() {
+        let mut tally = Tally::default();
+        tally.case(60, fault());
+        let wrong = tally.check(property("on"));
+        assert_eq!(despite(wrong.clone(), 0), wrong);
+        let check = despite(wrong, 3);
+        assert_eq!(check.state, NicState::NotPossible);
+        assert_eq!((check.wrong, check.example, check.change), (0, None, None));
+        let why = "the observer lost 3 frames";
+        assert_eq!(check.reason.as_deref(), Some(why));
+        let mut tally = Tally::default();
+        tally.case(60, None);
+        let right = despite(tally.check(property("on")), 3);
+        assert_eq!(right.state, NicState::Right);
     }
 
     #[test]
