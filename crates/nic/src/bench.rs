@@ -45,11 +45,13 @@ pub(crate) struct Family {
 }
 
 impl Bench {
-    /// What has been seen so far is of no interest.
+    /// What has been seen so far is of no interest. Where more comes with each answer, the rest stays.
     pub(crate) fn forget(&mut self) -> io::Result<()> {
         for end in [&mut self.near as &mut dyn End, &mut self.far] {
-            while !end.ask(&Ask::Frames { wait_ms: 0 })?.frames.is_empty() {}
-            while !end.ask(&Ask::Payloads { wait_ms: 0 })?.payloads.is_empty() {}
+            let until = Instant::now() + LONGEST;
+            let is_in_time = || Instant::now() < until;
+            while is_in_time() && !end.ask(&Ask::Frames { wait_ms: 0 })?.frames.is_empty() {}
+            while is_in_time() && !end.ask(&Ask::Payloads { wait_ms: 0 })?.payloads.is_empty() {}
         }
         Ok(())
     }
@@ -234,9 +236,10 @@ impl Bench {
         end: &mut dyn End,
         mut take: impl FnMut(&Seen, &[u8]),
     ) -> io::Result<()> {
+        let until = Instant::now() + LONGEST;
         loop {
             let Answer { frames, .. } = end.ask(&Ask::Frames { wait_ms: 0 })?;
-            if frames.is_empty() {
+            if frames.is_empty() || Instant::now() > until {
                 return Ok(());
             }
             for seen in &frames {

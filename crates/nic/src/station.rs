@@ -14,6 +14,7 @@ use linerate_wire::proc::{snmp, snmp6};
 
 use crate::hex;
 use crate::message::{Answer, Ask, Met, Seen};
+use crate::packet::{self, Packet};
 use crate::services;
 
 /// The sockets of an end. Everything is of the network namespace of the thread that opens it.
@@ -33,6 +34,8 @@ pub struct Station {
     reported: u64,
     passed: Passed,
     sockets: Vec<UdpSocket>,
+    /// The ports of the ssh session that this runs in. It may cross the link: each answer would be frames to answer.
+    session: Option<[u16; 2]>,
 }
 
 impl Station {
@@ -86,6 +89,9 @@ impl Station {
 
     fn watch(&mut self, peer: &str) -> io::Result<Answer> {
         self.peer = hex::bytes(peer).unwrap_or_default();
+        self.session = std::env::var("SSH_CONNECTION")
+            .ok()
+            .and_then(|text| ports(&text));
         let frame_bytes = self.mtu_bytes as usize + ether::Header::MAX_BYTES;
         let receiver = PacketReceiver::observer(&self.interface, frame_bytes, RING_BYTES)?;
         self.receiver = Some(receiver);
@@ -128,14 +134,15 @@ impl Station {
     fn take_seen(&mut self) -> io::Result<()> {
         let receiver = self.receiver.as_mut().ok_or_else(not_watching)?;
         let (own, peer, seen) = (&self.own, &self.peer, &mut self.seen);
-        let passed = &mut self.passed;
+        let (passed, session) = (&mut self.passed, self.session);
         receiver.observe(SEEN_MOST, |frame, sight| {
             let Some(header) = ether::Frame::parse(frame) else {
                 return;
             };
             passed.note(&header, own, &sight);
             let ends = [header.source.as_slice(), header.destination.as_slice()];
-            if ends == [own, peer] || ends == [peer, own] {
+            let is_between = ends == [own, peer] || ends == [peer, own];
+            if is_between && !session.is_some_and(|ports| is_of(frame, ports)) {
                 seen.push_back(Seen {
                     bytes: hex::of(frame),
                     length: sight.length,
@@ -281,6 +288,26 @@ pub(crate) fn features(interface: &str) -> BTreeMap<String, String> {
     FEATURES.iter().filter_map(value).collect()
 }
 
+/// The ports of `SSH_CONNECTION`: address and port of the client, address and port of the server (ssh(1)).
+fn ports(connection: &str) -> Option<[u16; 2]> {
+    let mut words = connection.split_whitespace().skip(1).step_by(2);
+    let mut port = || words.next()?.parse().ok();
+    Some([port()?, port()?])
+}
+
+/// Whether a frame is TCP between these ports, in either direction.
+fn is_of(frame: &[u8], [one, other]: [u16; 2]) -> bool {
+    let Some(packet) = Packet::parse(frame).filter(|packet| packet.protocol == packet::TCP) else {
+        return false;
+    };
+    let port = |at: usize| {
+        let bytes = frame.get(packet.upper_at + at..)?.first_chunk()?;
+        Some(u16::from_be_bytes(*bytes))
+    };
+    let ports = [port(0), port(2)].map(Option::unwrap_or_default);
+    ports == [one, other] || ports == [other, one]
+}
+
 fn not_watching() -> io::Error {
     io::Error::other("it was not asked to watch")
 }
@@ -310,3 +337,31 @@ const ANSWER_BYTES: usize = 40 * 1024;
 /// What is around a frame in an answer.
 const SEEN_BYTES: usize = 160;
 const WAIT_MOST_MS: u64 = 5_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frames_of_an_ssh_session_are_known_in_both_directions() {
+        let session = ports("192.0.2.1 51234 192.0.2.7 22").unwrap();
+        assert_eq!(session, [51234, 22]);
+        assert_eq!(ports("UNKNOWN"), None);
+        for (from, to, is_its) in [(51234, 22, true), (22, 51234, true), (51234, 23, false)] {
+            assert_eq!(is_of(&segment(from, to), session), is_its, "{from} {to}");
+        }
+        assert!(!is_of(&segment(51234, 22)[..30], session));
+    }
+
+    fn segment(from: u16, to: u16) -> Vec<u8> {
+        let mut frame = vec![0; 54];
+        frame[12..14].copy_from_slice(&[8, 0]);
+        frame[14] = 0x45;
+        frame[17] = 40;
+        frame[23] = packet::TCP;
+        frame[34..36].copy_from_slice(&from.to_be_bytes());
+        frame[36..38].copy_from_slice(&to.to_be_bytes());
+        frame[46] = 5 << 4;
+        frame
+    }
+}
