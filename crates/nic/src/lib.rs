@@ -7,12 +7,13 @@
 //! end sends frames with good and bad checksums, and this host shows what it made of them. Neither changes a setting.
 //!
 //! ```no_run
-//! use linerate_nic::{Bench, Far, Station};
+//! use linerate_nic::{Bench, Far};
 //! # use linerate_linux::signal::Interrupt;
-//! # fn talk() -> linerate_change::remote::Talk { todo!() }
-//! let mut bench = Bench::open("eth0", "192.0.2.7".parse()?, Far::over(talk()), &Interrupt::default())?;
+//! # fn checked(talk: linerate_change::remote::Talk) -> Result<(), Box<dyn std::error::Error>> {
+//! let mut bench = Bench::open("eth0", "192.0.2.7".parse()?, Far::over(talk), &Interrupt::default())?;
 //! bench.run(&mut |check| println!("{}: {}", check.id, check.state.words()))?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok(())
+//! # }
 //! ```
 #![forbid(unsafe_code)]
 

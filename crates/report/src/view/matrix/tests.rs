@@ -21,7 +21,7 @@ fn answer_at(output: &Output, width: usize) -> String {
     term::render(output, &style).into_string()
 }
 
-/// Axes of so many values, every cell with one figure of six runs.
+/// Axes with these numbers of values, every cell with one figure of six runs.
 pub(crate) fn of_size(axes: &[usize]) -> Output {
     let axes: Vec<Axis> = axes
         .iter()
