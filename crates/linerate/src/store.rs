@@ -32,7 +32,7 @@ pub(crate) enum Destination {
     Directory(PathBuf),
     /// Nowhere, for this reason.
     Nowhere(String),
-    /// The directory of a run that goes on.
+    /// The directory of a run that is continued.
     Again(PathBuf),
     /// A new directory under this one.
     Runs(PathBuf),
@@ -251,7 +251,7 @@ impl Store {
         self.run.exchange(output);
     }
 
-    /// Writes the results for good.
+    /// Writes the results permanently.
     pub(crate) fn finish(&mut self, output: &mut Output) -> &Location {
         self.attempt(SAMPLES, |store, _| match store.samples.take() {
             Some(file) => file.sync_all(),

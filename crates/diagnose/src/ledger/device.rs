@@ -2,8 +2,8 @@
 //! What the two interfaces' drivers counted, by the driver's table; and what the kernel's core
 //! counts on each interface.
 //!
-//! A field that the driver never fills says nothing. Of a driver without a table a counter that
-//! moved is believed by its name, and one that did not move says nothing.
+//! A field that the driver never fills is not evidence. Of a driver without a table a counter that
+//! increased is believed by its name, and one that did not is not evidence.
 
 use super::claim::{Claim, Claims, Kind, evidence};
 use super::internet::pieces;

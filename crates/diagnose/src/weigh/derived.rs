@@ -148,7 +148,7 @@ const READERS: [Reader; 35] = [
     usb::facts,
 ];
 
-/// The beginning and the end of a long text: between them a log or a capture goes on.
+/// The beginning and the end of a long text: between them a log or a capture continues.
 fn ends<'t>(lines: &[Line<'t>]) -> Vec<Line<'t>> {
     let before = &lines[..lines.len().min(FIRST_LINES)];
     let after = lines.len().saturating_sub(LAST_LINES).max(before.len());

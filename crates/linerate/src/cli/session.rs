@@ -143,7 +143,7 @@ impl Session {
     /// Runs one test and takes in what it measured. The ids of its entries are returned.
     ///
     /// # Errors
-    /// The test could not run or broke off, or the user interrupted; what it measured until then
+    /// The test could not run or ended early, or the user interrupted it; what it measured until then
     /// is in the document.
     pub(super) fn run(&mut self, plan: &TestPlan) -> Result<Vec<String>, Failure> {
         let plan = &TestPlan {

@@ -35,7 +35,7 @@ pub(super) struct Target<'a> {
     pub(super) output: &'a OutputFlags,
     pub(super) progress: Progress,
     pub(super) options: BTreeMap<String, String>,
-    /// Whether the run in the directory of `output` goes on.
+    /// Whether the run in the directory of `output` is continued.
     pub(super) resumes: bool,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `devlink health`, `devlink trap -s`, `devlink dev info`, `devlink port`: what a card reports of itself:
+//! `devlink health`, `devlink trap -s`, `devlink dev info`, `devlink port`: a card's reports about its own state:
 //! `    state error error 17 recover 16`.
 
 use super::devlink_versions;

@@ -42,7 +42,7 @@ fn pairs(lines: Lines<'_>) -> Option<Block> {
             text.push(line.to_owned());
             return true;
         }
-        // A wrapped line goes on with what it began with: names or numbers.
+        // A wrapped line continues with the same kind: names or numbers.
         let numbers = line
             .split_whitespace()
             .all(|word| word.parse::<i64>().is_ok());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Frames of `tcpdump -e` and ARP: VLAN tags that nobody takes, two tags, questions whose answer another capture shows;
+//! Frames of `tcpdump -e` and ARP: VLAN tags that no host accepts, two tags, questions whose answer another capture shows;
 //! requests that are repeated; two hosts with one hardware address.
 
 use std::collections::BTreeSet;

@@ -188,7 +188,7 @@ fn fill(shown: &Shown<'_>) -> Option<Fact> {
         .number("net.ipv4.neigh.default.gc_thresh3")
         .map(|(limit, _)| limit);
     let (entries, line) = counted(shown).or_else(|| {
-        // Of a short list somebody may have chosen the lines.
+        // The author may have selected the lines of a short list.
         let last = shown.neighbours.get(LISTED_LEAST..)?.last()?;
         Some((shown.neighbours.len() as f64, last.line))
     })?;

@@ -85,7 +85,7 @@ fn all_off(devices: &[Features<'_>]) -> Option<Fact> {
     Some(Fact::new("all_offloads_off", !on, last.line))
 }
 
-/// `eth0.30` beside `eth0`, a VLAN or tunnel beside the card.
+/// `eth0.30` and `eth0`: a VLAN or tunnel, and its card.
 fn upper_lacks(devices: &[Features<'_>]) -> Option<Fact> {
     let cuts = |one: &Features<'_>| {
         one.all

@@ -51,7 +51,7 @@ pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     facts
 }
 
-/// The network cards of `lspci`, with its lines below; lines without a title are of one card that nobody named.
+/// The network cards of `lspci`, with its lines below; lines without a title belong to one unnamed card.
 fn cards<'t>(lines: &[Line<'t>]) -> Vec<Card<'t>> {
     let mut all: Vec<Card<'t>> = Vec::new();
     let mut is_card = true;

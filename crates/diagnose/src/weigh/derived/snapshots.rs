@@ -136,7 +136,7 @@ fn frozen(all: &Map<&str, Vec<Packets>>) -> Vec<Fact> {
     facts
 }
 
-/// Devices of containers and virtual machines, to which often nobody answers.
+/// Devices of containers and virtual machines, whose peers often do not answer.
 fn is_inner(name: &str) -> bool {
     let starts = [
         "docker", "veth", "virbr", "br-", "tun", "tap", "vnet", "dummy", "lo", "cali", "flannel",

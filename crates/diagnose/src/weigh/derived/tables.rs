@@ -38,7 +38,7 @@ fn vlans(lines: &[Line<'_>]) -> Option<(u32, u64)> {
         if !is_table || first.is_none() {
             continue;
         }
-        // A port's first VLAN stands beside its name, the others below.
+        // A port's first VLAN is in the line of its name, the others are below.
         let (begins, id) = match first.and_then(range) {
             Some(ids) => (false, Some(ids)),
             None => (true, words.next().and_then(range)),

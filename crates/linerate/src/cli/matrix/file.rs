@@ -145,7 +145,7 @@ fn parsed<T>(
     }
 }
 
-/// The plan as text, without what is not given.
+/// The plan as text, without omitted options.
 pub(super) fn text(request: &Request) -> String {
     let mut text = String::new();
     let mut line = |key: &str, value: Option<String>| {

@@ -123,7 +123,7 @@ fn reached<'h>(
     }
 }
 
-/// What was rolled back before on these hosts. A lab's are made anew each time.
+/// What was rolled back before on these hosts. A lab's hosts are new each time.
 fn rolled_back_list(args: &CampaignArgs, reached: &Reached<'_>) -> Result<RolledBackList, Failure> {
     if args.server.lab.lab {
         return Ok(RolledBackList::default());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What somebody says together with what tools measured: the rate of a program and the round trip, the contract and the
+//! What the author says, with what tools measured: the rate of a program and the round trip, the contract and the
 //! test, the disk and the copy.
 
 use super::super::iperf;
