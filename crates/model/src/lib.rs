@@ -37,6 +37,7 @@ pub mod round_trips;
 pub mod run;
 pub mod sample;
 pub mod series;
+pub mod sampled;
 pub mod setting;
 pub mod state;
 pub mod units;

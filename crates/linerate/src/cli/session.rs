@@ -206,6 +206,12 @@ impl Session {
         }
     }
 
+    /// Takes in raw counters that something is concluded from.
+    pub(super) fn took(&mut self, sample: &Sample) {
+        self.store.sample(sample);
+        self.samples.take(sample);
+    }
+
     /// Takes in the result of a search.
     pub(super) fn found(&mut self, result: &ForwardResult) {
         let _ = self.console.event("result", result);
