@@ -2,8 +2,8 @@
 //! Record → ledger, facts, findings, and what to run next.
 
 use linerate_model::output::{
-    CannotTell, Cost, CostFit, CostProfile, Fact, Finding, ForwardResult, Knee, LedgerEntry, Moved, Output,
-    Trial, Verdict,
+    CannotTell, Cost, CostFit, CostProfile, Fact, Finding, ForwardResult, Knee, LedgerEntry, Moved,
+    Output, Trial, Verdict,
 };
 
 use crate::collect;

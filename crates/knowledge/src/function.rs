@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn a_family_needs_functions_of_its_own_and_a_source() {
-        let good = "[[family]]\nid = \"a\"\ntitle = \"x\"\nfunctions = [\"f\"]\nsource = [\"a.c\"]\n";
+        let good =
+            "[[family]]\nid = \"a\"\ntitle = \"x\"\nfunctions = [\"f\"]\nsource = [\"a.c\"]\n";
         assert_eq!(
             parse_functions("f.toml", good).map(|all| all.families.len()),
             Ok(1)

@@ -55,8 +55,8 @@ pub use message::{
 pub use mistake::{Mistake, Mistakes};
 pub use owner::{Owner, owners, owners_of, parse_owners};
 pub use packed::{
-    CAUSES, CIRCUMSTANCES, DRIVERS as EMBEDDED, FUNCTIONS, KNOWN, LEARNT, MENTIONS, MESSAGES, OWNERS, Packed,
-    RANGES, REASONS, REGISTERS, REMEDIES, RULES, SYMPTOMS, TUNABLES,
+    CAUSES, CIRCUMSTANCES, DRIVERS as EMBEDDED, FUNCTIONS, KNOWN, LEARNT, MENTIONS, MESSAGES,
+    OWNERS, Packed, RANGES, REASONS, REGISTERS, REMEDIES, RULES, SYMPTOMS, TUNABLES,
 };
 pub use parse::parse;
 pub use pattern::Pattern;

@@ -36,7 +36,8 @@ impl<'t> Symbols<'t> {
             last = begin.max(last);
             let place = sorted.partition_point(|address| *address < begin);
             let known: Option<&mut Option<(u64, &str)>> = functions.get_mut(place);
-            if let Some(known) = known.filter(|known| known.is_none_or(|(other, _)| other <= begin)) {
+            if let Some(known) = known.filter(|known| known.is_none_or(|(other, _)| other <= begin))
+            {
                 *known = Some((begin, rest));
             }
         }

@@ -107,7 +107,11 @@ mod tests {
 
     #[test]
     fn samples_losses_and_other_records_are_read_in_order() {
-        let mut ring = written(9, 1, &[0xa1, halves(7, 8), halves(1, 0), 3, KERNEL, 0xa1, 0xb2]);
+        let mut ring = written(
+            9,
+            1,
+            &[0xa1, halves(7, 8), halves(1, 0), 3, KERNEL, 0xa1, 0xb2],
+        );
         ring.extend(written(11, 0, &[1, 2]));
         ring.extend(written(2, 0, &[5, 42]));
         ring.extend(written(9, 2, &[0x40, halves(7, 8), halves(0, 0), 0]));
@@ -145,6 +149,10 @@ mod tests {
         }
         assert_eq!(records(&[0; 64]).count(), 0);
         let long = written(9, 1, &[0xa1, halves(7, 8), halves(1, 0), u64::MAX, 0xa1]);
-        assert_eq!(records(&long).count(), 1, "as many as the record has room for");
+        assert_eq!(
+            records(&long).count(),
+            1,
+            "as many as the record has room for"
+        );
     }
 }

@@ -22,7 +22,10 @@ use crate::evidence::Evidence;
 
 /// Whether the processors of a host were sampled during this test.
 pub(super) fn is_sampled(record: &Record, test: &Test) -> bool {
-    let mut samples = record.samples.iter().filter(|sample| sample.source == SOURCE);
+    let mut samples = record
+        .samples
+        .iter()
+        .filter(|sample| sample.source == SOURCE);
     samples.any(|sample| sample.group.as_deref() == Some(&test.group))
 }
 
@@ -43,7 +46,11 @@ fn profile(evidence: &Evidence<'_>, sample: &Sample) -> Option<CostProfile> {
     let mut tests = evidence.record.tests();
     let test = tests.find(|test| test.valid && test.group == group)?;
     let (direction, payload_bytes) = part(test, host)?;
-    let seen = Seen::of(sample, &carriers(evidence, test, host), &drivers(evidence.record, host));
+    let seen = Seen::of(
+        sample,
+        &carriers(evidence, test, host),
+        &drivers(evidence.record, host),
+    );
     Some(CostProfile {
         host,
         direction,
@@ -89,7 +96,9 @@ fn counter(sample: &Sample, name: &str) -> u64 {
 /// The processors that the test made busier; none where that is not known.
 fn carriers(evidence: &Evidence<'_>, test: &Test, host: Role) -> Vec<u32> {
     let machine = MachineTime::of(evidence, test, host);
-    let processors = machine.map(|machine| machine.processors).unwrap_or_default();
+    let processors = machine
+        .map(|machine| machine.processors)
+        .unwrap_or_default();
     processors.iter().map(|processor| processor.cpu).collect()
 }
 
@@ -97,7 +106,8 @@ fn carriers(evidence: &Evidence<'_>, test: &Test, host: Role) -> Vec<u32> {
 fn drivers(record: &Record, host: Role) -> Vec<&str> {
     let interfaces = record.host(host).map(|host| host.interfaces.as_slice());
     let each = interfaces.unwrap_or_default().iter();
-    each.filter_map(|interface| interface.driver.as_deref()).collect()
+    each.filter_map(|interface| interface.driver.as_deref())
+        .collect()
 }
 
 /// Samples by family and by context.
@@ -117,7 +127,8 @@ impl Seen {
         let mut seen = Self::default();
         for (name, count) in &sample.counters {
             let place = Place::read(name);
-            let is_carrier = |place: &Place<'_>| carriers.is_empty() || carriers.contains(&place.cpu);
+            let is_carrier =
+                |place: &Place<'_>| carriers.is_empty() || carriers.contains(&place.cpu);
             if let Some(place) = place.filter(is_carrier) {
                 seen.add(place, *count, drivers);
             }
@@ -171,7 +182,9 @@ fn family<'f>(table: &'f Functions, place: &Place<'_>, drivers: &[&str]) -> &'f 
 
 /// A module's file may have `-` where the kernel has `_`.
 fn same_module(driver: &str, module: &str) -> bool {
-    let letters = driver.bytes().map(|byte| if byte == b'-' { b'_' } else { byte });
+    let letters = driver
+        .bytes()
+        .map(|byte| if byte == b'-' { b'_' } else { byte });
     letters.eq(module.bytes())
 }
 

@@ -20,9 +20,7 @@ use linerate_wire::kallsyms::{Symbol, Symbols};
 use linerate_wire::perf_ring::{PerfRecord, Stack, records};
 
 use super::ring::Ring;
-use super::{
-    Attributes, EXCLUDE_HYPERVISOR, EventsMissing, flag, missing, open,
-};
+use super::{Attributes, EXCLUDE_HYPERVISOR, EventsMissing, flag, missing, open};
 
 /// Samples under way.
 #[derive(Debug)]
@@ -159,7 +157,12 @@ fn named(taken: &Taken, text: &str, context: impl Fn(&str) -> bool) -> Option<Va
     }
     counts.insert(LOST.to_owned(), taken.lost);
     counts.insert(HZ_NAME.to_owned(), HZ);
-    Some(counts.iter().map(|(name, count)| (name.clone(), *count)).collect())
+    Some(
+        counts
+            .iter()
+            .map(|(name, count)| (name.clone(), *count))
+            .collect(),
+    )
 }
 
 /// The name of a stack's counter.

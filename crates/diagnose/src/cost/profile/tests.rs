@@ -4,7 +4,9 @@ use crate::fixtures::{run, udp};
 use linerate_model::output::{Host, Interface};
 
 fn sampled(group: Option<&str>, counters: &[(&str, u64)]) -> Sample {
-    let named = counters.iter().map(|(name, count)| ((*name).to_owned(), *count));
+    let named = counters
+        .iter()
+        .map(|(name, count)| ((*name).to_owned(), *count));
     Sample {
         host: Role::Local,
         source: SOURCE.to_owned(),
@@ -73,10 +75,22 @@ fn samples_are_counted_by_family_and_context_and_the_rest_is_named() {
     );
     assert_eq!(
         counts(&profile.contexts),
-        [("process", 53), ("softirq", 35), ("user", 10), ("hardirq", 2)]
+        [
+            ("process", 53),
+            ("softirq", 35),
+            ("user", 10),
+            ("hardirq", 2)
+        ]
     );
-    let others: Vec<_> = profile.others.iter().map(|one| (&*one.function, one.samples)).collect();
-    assert_eq!(others, [("mystery", 6), ("clean_ring", 3), ("(unknown)", 1)]);
+    let others: Vec<_> = profile
+        .others
+        .iter()
+        .map(|one| (&*one.function, one.samples))
+        .collect();
+    assert_eq!(
+        others,
+        [("mystery", 6), ("clean_ring", 3), ("(unknown)", 1)]
+    );
 }
 
 /// R: `binom.test(40, 100)` is 0.3032948 to 0.5027908.
@@ -87,7 +101,10 @@ fn a_share_has_the_interval_of_the_binomial() {
     let copy = &profile.families[1];
     assert_eq!((copy.name.as_str(), copy.ratio.value), ("copy", 0.4));
     let [least, most] = copy.ratio.ci95;
-    assert!((least - 0.303_294_8).abs() < 1e-6 && (most - 0.502_790_8).abs() < 1e-6, "{copy:?}");
+    assert!(
+        (least - 0.303_294_8).abs() < 1e-6 && (most - 0.502_790_8).abs() < 1e-6,
+        "{copy:?}"
+    );
 }
 
 #[test]

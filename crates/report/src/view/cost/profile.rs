@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where the time goes: the shares of samples by what the kernel's functions do.
 
-use linerate_model::output::{
-    CostProfile, CostShare, Direction, Estimate, Role, SamplingMissing,
-};
+use linerate_model::output::{CostProfile, CostShare, Direction, Estimate, Role, SamplingMissing};
 
-use super::super::{Align, Block, Column, Line, Table, Tone, way};
+use super::super::{Align, Block, Column, Line, Table, way};
 use super::{direction, protocol};
 
 /// A table of families, with a column per test; the contexts and the functions of no family; or why there are none.
@@ -131,9 +129,11 @@ fn missing(profile: &CostProfile) -> Option<Line> {
         SamplingMissing::NoSymbols => {
             "the kernel shows no addresses of its functions; as root, or with sysctl -w kernel.kptr_restrict=0"
         }
-        SamplingMissing::Unknown => "perf_event_open(2) failed; perf record -e cpu-clock -a may show why",
+        SamplingMissing::Unknown => {
+            "perf_event_open(2) failed; perf record -e cpu-clock -a may show why"
+        }
     };
-    Some(Line::new(2, format!("not sampled: {why}")).tone(Tone::Dim))
+    Some(Line::new(2, format!("not sampled: {why}")))
 }
 
 /// What the shares do not say.
