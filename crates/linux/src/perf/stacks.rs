@@ -21,6 +21,7 @@ use linerate_wire::perf_ring::{PerfRecord, Stack, records};
 
 use super::ring::Ring;
 use super::{Attributes, EXCLUDE_HYPERVISOR, EventsMissing, flag, missing, open};
+use crate::clock::monotonic_ns;
 
 /// Samples under way.
 #[derive(Debug)]
@@ -55,14 +56,19 @@ impl Sampling {
         Ok(Self { stop, thread })
     }
 
-    /// Ends, and names the functions: how often each was running, by processor and by what called it. `context` says of
-    /// which callers the name is kept.
+    /// Ends, and names the functions: how often each was running between two instants of the monotonic clock, by processor
+    /// and by what called it. `context` says of which callers the name is kept.
     ///
     /// # Errors
     /// The kernel does not show the addresses of its functions.
-    pub fn end(self, context: impl Fn(&str) -> bool) -> Result<Values, SamplingMissing> {
+    pub fn end(
+        self,
+        between_ns: [u64; 2],
+        context: impl Fn(&str) -> bool,
+    ) -> Result<Values, SamplingMissing> {
         self.stop.store(true, Ordering::Relaxed);
-        let taken = self.thread.join().map_err(|_| SamplingMissing::Unknown)?;
+        let mut taken = self.thread.join().map_err(|_| SamplingMissing::Unknown)?;
+        taken.keep(between_ns);
         let text = std::fs::read_to_string(KALLSYMS).map_err(|_| SamplingMissing::NoSymbols)?;
         named(&taken, &text, context).ok_or(SamplingMissing::NoSymbols)
     }
@@ -72,7 +78,16 @@ impl Sampling {
 #[derive(Debug, Default)]
 struct Taken {
     stacks: Vec<Stack>,
+    readings: Vec<Reading>,
     lost: u64,
+}
+
+/// What one reading of the rings added: what happened after the reading before.
+#[derive(Debug)]
+struct Reading {
+    after_ns: u64,
+    until_ns: u64,
+    stacks: usize,
 }
 
 impl Taken {
@@ -82,6 +97,15 @@ impl Taken {
             PerfRecord::Sample(_) => self.lost += 1,
             PerfRecord::Lost(count) => self.lost += count,
         }
+    }
+
+    /// Keeps what certainly happened between two instants.
+    fn keep(&mut self, [begin_ns, end_ns]: [u64; 2]) {
+        let is_within =
+            |reading: &Reading| reading.after_ns >= begin_ns && reading.until_ns <= end_ns;
+        let each = self.readings.iter();
+        let mut within = each.flat_map(|one| std::iter::repeat_n(is_within(one), one.stacks));
+        self.stacks.retain(|_| within.next() == Some(true));
     }
 }
 
@@ -133,16 +157,25 @@ fn clock() -> Attributes {
 /// Reads the rings until it is stopped.
 fn taken(mut processors: Vec<Processor>, stop: &AtomicBool) -> Taken {
     let (mut all, mut bytes) = (Taken::default(), Vec::new());
+    let mut after_ns = 0;
     loop {
         let is_last = stop.load(Ordering::Relaxed);
+        let (known, before_ns) = (all.stacks.len(), monotonic_ns());
         for processor in &mut processors {
             bytes.clear();
             processor.ring.take(&mut bytes);
             records(&bytes).for_each(|record| all.add(record));
         }
+        let until_ns = monotonic_ns();
+        all.readings.push(Reading {
+            after_ns,
+            until_ns,
+            stacks: all.stacks.len() - known,
+        });
         if is_last {
             return all;
         }
+        after_ns = before_ns;
         thread::sleep(BETWEEN_READINGS);
     }
 }
@@ -204,7 +237,7 @@ const IDLE_TASK: u32 = 0;
 const KALLSYMS: &str = "/proc/kallsyms";
 /// 256 KiB where a page has 4 KiB: what a processor of 1000 samples per second and 30 callers writes in a second.
 const RING_PAGES: usize = 64;
-const BETWEEN_READINGS: Duration = Duration::from_millis(50);
+const BETWEEN_READINGS: Duration = Duration::from_millis(10);
 /// About 50 MB: a minute of eight processors.
 const STACKS_MAX: usize = 500_000;
 /// `CONFIG_NR_CPUS` of the largest kernels.
@@ -254,6 +287,7 @@ ffffffffc0100200 t veth_xmit\t[veth]
                 stack(7, &[3]),
             ],
             lost: 4,
+            ..Taken::default()
         };
         let values = named(&taken, SYMBOLS, |name| name == "handle_softirqs").unwrap();
         let wanted = [
@@ -270,6 +304,23 @@ ffffffffc0100200 t veth_xmit\t[veth]
             assert_eq!(values.get(name), Some(&count), "{name}: {values:?}");
         }
         assert_eq!(named(&taken, "", |_| false), None);
+    }
+
+    #[test]
+    fn only_readings_within_the_time_are_kept() {
+        let mut taken = Taken::default();
+        for (number, after_ns) in [0, 100, 200, 300].into_iter().enumerate() {
+            let tid = u32::try_from(number).unwrap();
+            taken.stacks.extend([stack(tid, &[]), stack(tid, &[])]);
+            taken.readings.push(Reading {
+                after_ns,
+                until_ns: after_ns + 110,
+                stacks: 2,
+            });
+        }
+        taken.keep([100, 310]);
+        let kept: Vec<u32> = taken.stacks.iter().map(|one| one.tid).collect();
+        assert_eq!(kept, [1, 1, 2, 2]);
     }
 
     #[test]
@@ -293,7 +344,7 @@ ffffffffc0100200 t veth_xmit\t[veth]
             for _ in 0..200 {
                 assert!(std::fs::read(KALLSYMS).is_ok());
             }
-            let values = sampling.end(|_| false).unwrap();
+            let values = sampling.end([0, u64::MAX], |_| false).unwrap();
             let is_kernel = |name: &&String| !name.contains('(') && Place::read(name).is_some();
             if values.keys().any(|name| is_kernel(&name)) {
                 return;

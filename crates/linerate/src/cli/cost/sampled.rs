@@ -17,9 +17,13 @@ pub(super) fn run(session: &mut Session, plan: &TestPlan) -> Result<Vec<String>,
     let sampling = Sampling::begin();
     let ran = session.run(plan);
     let is_context = |name: &str| linerate_knowledge::functions().context(name).is_some();
-    let seen = sampling.and_then(|sampling| sampling.end(is_context));
+    let group = ran.as_ref().ok().and_then(|ids| {
+        let mut tests = session.tests(ids);
+        Some(tests.next()?.group.clone())
+    });
+    let load_ns = group.as_deref().and_then(|group| session.load_ns(group));
+    let seen = sampling.and_then(|sampling| sampling.end(load_ns.unwrap_or_default(), is_context));
     let ids = ran?;
-    let group = session.tests(&ids).next().map(|test| test.group.clone());
     let values = seen.unwrap_or_else(why);
     session.took(&sample(group, values));
     Ok(ids)
