@@ -206,6 +206,22 @@ impl Session {
         }
     }
 
+    /// When this host's counters were first and last read during the load of a group.
+    pub(super) fn load_ns(&self, group: &str) -> Option<[u64; 2]> {
+        let samples = self.samples.of_group(group);
+        let is_load = |sample: &&Sample| {
+            sample.host == Role::Local && sample.phase == Some(linerate_model::sample::Phase::Load)
+        };
+        let times = samples.iter().filter(is_load).map(|sample| sample.t_ns);
+        Some([times.clone().min()?, times.max()?])
+    }
+
+    /// Takes in raw counters that something is concluded from.
+    pub(super) fn took(&mut self, sample: &Sample) {
+        self.store.sample(sample);
+        self.samples.take(sample);
+    }
+
     /// Takes in the result of a search.
     pub(super) fn found(&mut self, result: &ForwardResult) {
         let _ = self.console.event("result", result);
