@@ -62,7 +62,7 @@ pub use lock::{Exclusive, Hold, Taken};
 pub use memory::Memory;
 pub use open::{Open, open, standing};
 pub use owner::Owner;
-pub use parse::{Wanted, parse};
+pub use parse::{Wanted, offloads, parse};
 pub use persist::{
     Config, DropIn, Files, Interface, Kept, Refusal, Surroundings, Written, persist, write,
 };

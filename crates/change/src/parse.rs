@@ -208,6 +208,12 @@ pub(crate) const SHORT: [(&str, &str); 12] = [
     ("rxhash", "receive-hashing"),
 ];
 
+/// The features of `ethtool -K` by their short and their long names.
+pub fn offloads() -> Vec<&'static str> {
+    let short = SHORT.iter().map(|(short, _)| *short);
+    short.chain(SHORT.iter().map(|(_, long)| *long)).collect()
+}
+
 /// The governor of every processor.
 pub(crate) const EVERY_GOVERNOR: &str =
     "for g in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo ";

@@ -245,6 +245,17 @@ fn offloads(axis: &PlannedAxis, value: &str, interface: &str) -> String {
     format!("ethtool -K {interface}{switches}")
 }
 
+/// Why a value of the axis names no feature that is known.
+pub(super) fn unknown_offload(value: &str) -> Option<String> {
+    let names = linerate_change::offloads();
+    let is_known = |name: &str| ["on", "off"].contains(&name) || names.contains(&name);
+    let unknown = value.split('+').find(|name| !is_known(name))?;
+    Some(format!(
+        "no offload is called {unknown}; known: on, off, {}",
+        names.join(", ")
+    ))
+}
+
 const ONE_SIDE: &str = "MTU and offloads are set on this host only; those of HOST stay as they are (--remote sets \
     them by ssh)";
 const SEGMENTATION: [&str; 3] = ["tso", "gso", "gro"];
@@ -253,6 +264,15 @@ const SEGMENTATION: [&str; 3] = ["tso", "gso", "gro"];
 mod tests {
     use super::*;
     use crate::cli::matrix::words;
+
+    #[test]
+    fn an_unknown_offload_is_named_with_those_that_are_known() {
+        for value in ["on", "off", "tso+gso", "tx-checksumming"] {
+            assert_eq!(unknown_offload(value), None, "{value}");
+        }
+        let why = unknown_offload("tso+warp").unwrap();
+        assert!(why.contains("called warp") && why.contains("gro"), "{why}");
+    }
 
     #[test]
     fn offloads_are_on_off_or_a_list() {
