@@ -34,8 +34,9 @@ pub(crate) const OF_FAMILY: [(OfFamily, &[&str]); 8] = [
 ];
 
 /// Checks that are made once.
-pub(crate) const OF_INTERFACE: [OfInterface; 4] = [
+pub(crate) const OF_INTERFACE: [OfInterface; 5] = [
     size::largest,
+    size::received,
     receive_udp::tagged,
     counters::counted,
     queues::spread,
