@@ -393,7 +393,10 @@ impl Session {
         run.exchange(&mut self.output);
         let mut record = Record::of_run(run, mem::take(&mut self.samples).into_samples())
             .with_trials(&self.output.trials);
-        let mut explanation = explain(&record, site_rules::own(|text| self.console.alert(text)));
+        let mut explanation = explain(
+            &record,
+            site_rules::built_in(|text| self.console.alert(text)),
+        );
         explanation.facts = Vec::new();
         record.run.exchange(&mut self.output);
         *self.store.run() = record.run;

@@ -13,7 +13,7 @@ use crate::input;
 use linerate_model::failure::Failure;
 
 /// The program's own rules. A file of them that is wrong takes no part, which `say` tells.
-pub(super) fn own(say: impl FnOnce(&str)) -> &'static [Rule] {
+pub(super) fn built_in(say: impl FnOnce(&str)) -> &'static [Rule] {
     if let Some(first) = rules::embedded_mistakes().first() {
         say(&format!(
             "rules that this program carries are left out, because their file is wrong: {first}; please report it"
@@ -28,10 +28,10 @@ pub(super) fn own(say: impl FnOnce(&str)) -> &'static [Rule] {
 /// The directory cannot be read, has no rule, or a rule in it is wrong: every mistake is reported.
 pub(super) fn with(directory: Option<&Path>) -> Result<Cow<'static, [Rule]>, Failure> {
     let Some(directory) = directory else {
-        return Ok(own(session::say).into());
+        return Ok(built_in(session::say).into());
     };
     let own = read(directory)?;
-    let mut all = own(session::say).to_vec();
+    let mut all = built_in(session::say).to_vec();
     all.retain(|rule| !own.iter().any(|own| own.id == rule.id));
     all.extend(own);
     Ok(all.into())

@@ -76,7 +76,8 @@ impl<'a> Switch<'a> {
         if !matches!(self.recorded, Recorded::NotYet) {
             return Ok(());
         }
-        if tune::is_left_open() {
+        // Inside a lab nobody else's process is seen.
+        if self.lab.is_none() && tune::is_left_open() {
             console.say(LEFT_OPEN);
         }
         self.recorded = match self.begun() {
