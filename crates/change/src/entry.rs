@@ -116,6 +116,9 @@ pub enum Undo {
     Command {
         /// The command.
         line: String,
+        /// The working directory: absolute. `None` in a journal of an earlier version.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        directory: Option<String>,
     },
 }
 

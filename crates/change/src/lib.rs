@@ -49,7 +49,7 @@ mod world;
 
 pub use apply::{Outcome, apply};
 pub use codec::{Contents, Tail, contents, line};
-pub use command::{command, undo};
+pub use command::{command, quoted, undo};
 pub use confirming::{Confirming, Probe};
 pub use coupled::SideEffect;
 pub use entry::{Change, Device, Entry, Key, Phase, Place, Undo};

@@ -359,7 +359,9 @@ const CAUSE_KEYS: &[&str] = &[
     "change", "source", "example",
 ];
 const PLACES: &[&str] = &["host", "partner", "path", "switch", "vm-host", "program"];
-const RISKS: &[&str] = &["live", "blip", "reboot", "rebuild", "hw", "advice"];
+const RISKS: &[&str] = &[
+    "live", "blip", "reboot", "rebuild", "firmware", "repair", "hw", "advice",
+];
 /// Situations that a cause or a fault can require.
 const SITUATIONS: &[&str] = &[
     "forwarding",

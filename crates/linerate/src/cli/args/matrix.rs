@@ -56,7 +56,7 @@ pub(in crate::cli) struct MatrixArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(in crate::cli) seed: Option<u64>,
     /// Wait after settings are changed, such as 1, 500ms [default: 1]
-    #[arg(long, value_name = "TIME", value_parser = values::warm_up)]
+    #[arg(long, value_name = "TIME", value_parser = values::settle)]
     pub(in crate::cli) settle: Option<u64>,
     /// Name of the matrix [default: that of the plan]
     #[arg(long, value_name = "TEXT")]
