@@ -168,7 +168,7 @@ fn open(ipv6: bool, options: &Options) -> io::Result<Opening> {
         set_both(&socket, ipv6, (libc::IP_RECVERR, libc::IPV6_RECVERR), 1)?;
     }
     if options.packet_info {
-        set_both(&socket, ipv6, (libc::IP_PKTINFO, libc::IPV6_RECVPKTINFO), 1)?;
+        set_packet_info(&socket, true)?;
     }
     if let Some(rate) = options.max_pacing_bytes_per_second {
         sockopt::set(&socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &rate)?;
@@ -180,6 +180,13 @@ fn open(ipv6: bool, options: &Options) -> io::Result<Opening> {
         recv_buffer,
         send_buffer,
     })
+}
+
+/// Whether each datagram reports where it was addressed to.
+fn set_packet_info(socket: impl AsFd, wanted: bool) -> io::Result<()> {
+    let names = (libc::IP_PKTINFO, libc::IPV6_RECVPKTINFO);
+    let ipv6 = is_ipv6(socket.as_fd())?;
+    set_both(socket, ipv6, names, c_int::from(wanted))
 }
 
 /// Sets an IPv4 option, and on an IPv6 socket its twin too: IPv4-mapped peers obey the IPv4 one.

@@ -269,6 +269,24 @@ fn no_other_program_shares_the_port_of_an_acceptor() {
     }
 }
 
+/// A control message that says the same of each datagram would cost each of them.
+#[test]
+fn a_twin_reports_no_destination_address() {
+    for address in LOOPBACKS {
+        let acceptor = Acceptor::bind(None, 0, &Options::default()).unwrap();
+        let peer = UdpSocket::bind(any_port(address)).unwrap();
+        let at: SocketAddr = (address.parse::<IpAddr>().unwrap(), acceptor.port()).into();
+        let twin =
+            acceptor.connected_twin(at.ip(), peer.local_addr().unwrap(), &Options::default());
+        peer.send_to(b"data", at).unwrap();
+        let config = ReceiverConfig::new(16, 8, RxMode::Plain);
+        let mut receiver = Receiver::new(twin.unwrap().0.socket.into(), config).unwrap();
+        let batch = receiver.receive(PATIENCE).unwrap();
+        let locals: Vec<_> = batch.iter().map(|datagram| datagram.local).collect();
+        assert_eq!(locals, [None]);
+    }
+}
+
 #[test]
 fn twins_made_under_a_storm_of_greetings_lose_none() {
     // Room for all: a twin that has to wait for a processor before it is connected takes each greeting of the storm. The

@@ -10,7 +10,10 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use super::{Opened, Options, Receiver, ReceiverConfig, RxMode, bind, bind_wildcard, connect};
+use super::{
+    Opened, Options, Receiver, ReceiverConfig, RxMode, bind, bind_wildcard, connect,
+    set_packet_info,
+};
 
 /// A bound, unconnected socket that shares its port with its twins.
 #[derive(Debug)]
@@ -99,6 +102,8 @@ impl Acceptor {
         {
             strays.push(greeting);
         }
+        // All that follow are addressed to `local`: the control message would cost each of them.
+        set_packet_info(&opened.socket, false)?;
         Ok((opened, strays))
     }
 }
