@@ -200,8 +200,8 @@ fn what_is_stopped_ends_with_the_rest() {
         "endless() { sh -c 'echo $$ >\"$TMP/pid\"; while :; do sleep 0.1; done'; }\n\
          below 19 'endless' endless\n\
          until [ -s \"$TMP/pid\" ]; do sleep 0.01; done\n\
-         fails() { until [[ $(<\"/proc/$(<\"$TMP/pid\")/stat\") == *') T '* ]]; do sleep 0.01; done; exit 3; }\n\
-         held fails",
+         fails() { until [[ $(<\"/proc/$1/stat\") == *') T '* ]]; do sleep 0.01; done; exit 3; }\n\
+         held fails \"${group_of[endless]}\"",
     ) else {
         return println!("skipped: bash is not installed");
     };
