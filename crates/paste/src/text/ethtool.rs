@@ -111,7 +111,8 @@ const KEYS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Content, block_of};
+    use crate::text::Content;
+    use std::cell::Cell;
 
     #[test]
     fn with_lost_indentation_and_without_heading() {
@@ -121,7 +122,9 @@ mod tests {
             (format!("Settings for eth0:\n{body}"), Some("eth0")),
             (body.to_owned(), None),
         ] {
-            let block = block_of(text, read).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            let looked = Cell::new(0);
+            let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
             assert_eq!(block.lines, lines.len() - 1);
             let Content::Settings(settings) = &block.content[0] else {
                 panic!()

@@ -163,7 +163,8 @@ fn kernel_name(side: &str, column: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Content, block_of};
+    use crate::text::Content;
+    use std::cell::Cell;
 
     #[test]
     fn both_headings() {
@@ -171,7 +172,9 @@ mod tests {
             \u{20}   RX: bytes  packets  errors  dropped overrun mcast\n    1000       10       1       2       3       4\n\
             \u{20}   RX errors: length   crc     frame   fifo    missed\n               5        6       7       8       9\n\
             \u{20}   TX:  bytes packets errors dropped carrier collsns\n    2000       20       0       0       0       1\n3: eth1: <UP> mtu 1500 qdisc noop\n";
-        let block = block_of(text, read).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let looked = Cell::new(0);
+        let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
         assert_eq!(block.lines, 8);
         let Content::Counters(counters) = &block.content[1] else {
             panic!()
@@ -203,7 +206,9 @@ mod tests {
         let text = "3: b0@a0: <UP> mtu 1500 qdisc noqueue state UP qlen 1000\n    link/ether 00:00:5e:00:53:01 brd ff:ff:ff:ff:ff:ff promiscuity 0\n\
             \u{20}   veth addrgenmode eui64 numtxqueues 2 numrxqueues 2 gso_max_size 65536\n    RX:  bytes packets errors dropped  missed   mcast\n\
             \u{20}         516       6      0       0       0       0\n4: v0@b0: <UP> mtu 1500 qdisc noqueue state UP\n    vlan protocol 802.1Q id 5 <REORDER_HDR>\n";
-        let first = block_of(text, read).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let looked = Cell::new(0);
+        let first = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
         assert_eq!(first.lines, 5);
         let second = read(Lines::new(&lines[5..], &looked), Hint::default()).unwrap();
         assert_eq!(second.lines, 2);

@@ -166,7 +166,7 @@ fn scaled(word: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::block_of;
+    use std::cell::Cell;
 
     #[test]
     fn what_fq_says_of_its_flows() {
@@ -184,7 +184,9 @@ mod tests {
     #[test]
     fn root_and_child() {
         let text = "qdisc mq 0: dev eth0 root\n Sent 1000 bytes 10 pkt (dropped 3, overlimits 4 requeues 5)\n backlog 12Kb 7p requeues 5\nqdisc fq_codel 8001: dev eth0 parent :1 limit 10240p flows 1024\n Sent 900 bytes 9 pkt (dropped 3, overlimits 0 requeues 5)\n";
-        let root = block_of(text, read).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let looked = Cell::new(0);
+        let root = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
         let Content::Counters(counters) = &root.content[0] else {
             panic!()
         };
