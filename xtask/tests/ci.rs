@@ -16,13 +16,13 @@ fn every_step_is_there_and_what_is_begun_is_joined() {
         "cargo clippy --workspace --all-targets --quiet -- -D warnings",
         "cargo doc --workspace --no-deps",
         "cargo test --workspace\n",
-        "cargo xtask fuzz --seconds",
-        "cargo xtask check-knowledge",
-        "cargo xtask corpus",
-        "cargo xtask dist --check --packages; }",
-        "cargo xtask machines --short",
-        "cargo xtask machines --recorded --binary",
-        "cargo xtask foreign-tests --short",
+        " xtask fuzz --seconds",
+        " xtask check-knowledge",
+        " xtask corpus",
+        " xtask dist --check --packages; }",
+        " xtask machines --short",
+        " xtask machines --recorded --binary",
+        " xtask foreign-tests --short",
     ] {
         assert_eq!(run.matches(step).count(), 1, "{step}");
     }
@@ -200,8 +200,8 @@ fn what_is_stopped_ends_with_the_rest() {
         "endless() { sh -c 'echo $$ >\"$TMP/pid\"; while :; do sleep 0.1; done'; }\n\
          below 19 'endless' endless\n\
          until [ -s \"$TMP/pid\" ]; do sleep 0.01; done\n\
-         fails() { until [[ $(<\"/proc/$(<\"$TMP/pid\")/stat\") == *') T '* ]]; do sleep 0.01; done; exit 3; }\n\
-         held fails",
+         fails() { until [[ $(<\"/proc/$1/stat\") == *') T '* ]]; do sleep 0.01; done; exit 3; }\n\
+         held fails \"${group_of[endless]}\"",
     ) else {
         return println!("skipped: bash is not installed");
     };

@@ -194,3 +194,20 @@ pub(super) fn values(text: &str, read: Reader) -> Vec<(&'static str, String)> {
     let facts = read(&lines).into_iter();
     facts.map(|fact| (fact.name, fact.value)).collect()
 }
+
+/// The first value of that name.
+#[cfg(test)]
+pub(super) fn value_of(text: &str, read: Reader, name: &str) -> Option<String> {
+    let mut found = values(text, read).into_iter();
+    found.find_map(|(known, value)| (known == name).then_some(value))
+}
+
+/// Asserts that one of the values of that name is `value`, or that there is none.
+#[cfg(test)]
+pub(super) fn assert_found(found: &[(&'static str, String)], name: &str, value: Option<&str>) {
+    let mut of_name = found.iter().filter(|(known, _)| *known == name);
+    match value {
+        Some(value) => assert!(of_name.any(|(_, is)| is == value), "{name} {found:?}"),
+        None => assert!(of_name.next().is_none(), "{found:?}"),
+    }
+}

@@ -174,13 +174,11 @@ const PACKET: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Content, Counters};
+    use crate::text::{Content, Counters, block_of};
     use std::cell::Cell;
 
     fn counts(text: &str) -> Option<(usize, Vec<(String, u64)>)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let block = block_of(text, read)?;
         let counted = block.content.into_iter().find_map(|content| match content {
             Content::Counters(Counters { values, .. }) => Some(values),
             _ => None,

@@ -247,18 +247,16 @@ const LIMIT_DEFAULT: f64 = 1024.0;
 
 #[cfg(test)]
 mod tests {
+    use super::super::assert_found;
     use super::super::shown::values;
     use super::*;
 
     fn has(text: &str, name: &str, value: &str) {
-        let found = values(text, facts);
-        let is_there = found.iter().any(|(one, is)| *one == name && is == value);
-        assert!(is_there, "{name} {found:?}");
+        assert_found(&values(text, facts), name, Some(value));
     }
 
     fn lacks(text: &str, name: &str) {
-        let found = values(text, facts);
-        assert!(!found.iter().any(|(one, _)| *one == name), "{found:?}");
+        assert_found(&values(text, facts), name, None);
     }
 
     const REPLIES: &str = "Unicast reply from 192.0.2.11 [02:00:00:00:00:0A]  0.712ms\nUnicast reply from 192.0.2.11 [02:00:00:00:00:0B]  0.744ms\n";

@@ -312,15 +312,11 @@ const LOADED: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::{value_of, values};
     use super::*;
 
     fn shows(text: &str, name: &str) -> Option<String> {
-        let found = values(text, facts).into_iter();
-        found
-            .filter(|(known, _)| *known == name)
-            .map(|(_, value)| value)
-            .next()
+        value_of(text, facts, name)
     }
 
     #[test]

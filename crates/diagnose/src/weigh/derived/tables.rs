@@ -95,13 +95,11 @@ const LINE_MOST: usize = 300;
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::value_of;
     use super::*;
 
     fn is(text: &str, name: &str, expected: Option<&str>) {
-        let found = values(text, facts).into_iter();
-        let mut found = found.filter(|(one, _)| *one == name);
-        let value = found.next().map(|(_, value)| value);
+        let value = value_of(text, facts, name);
         assert_eq!(value.as_deref(), expected, "{name} of {text}");
     }
 
