@@ -70,8 +70,6 @@ pub enum Fault {
     NicUdpZero,
     /// Host A's card repeats PSH and CWR in every TCP segment that it cuts.
     NicTsoFlags,
-    /// Host A's card gives all TCP segments that it cuts from one packet the same IPv4 identification.
-    NicTsoId,
     /// Host A's card counts every n-th received frame twice.
     NicMiscounts { every: u32 },
     /// Host A's card puts all flows into one receive queue.
@@ -114,7 +112,6 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "nic-short-checksum" "64" NicShortChecksum { bytes: count } "this host's NIC sends shorter frames with wrong checksums" &[];
     "nic-udp-zero" "" NicUdpZero {} "this host's NIC sends 0 where a UDP checksum folds to zero" &[];
     "nic-tso-flags" "" NicTsoFlags {} "this host's NIC repeats PSH and CWR in each segment that it cuts" &[];
-    "nic-tso-id" "" NicTsoId {} "this host's NIC gives all segments of a packet the same IPv4 identification" &[];
     "nic-miscounts" "4" NicMiscounts { every: count } "this host's NIC counts every n-th received frame twice" &[];
     "nic-one-queue" "" NicOneQueue {} "this host's NIC puts all flows into one receive queue" &[];
     "nic-merges" "" NicMerges {} "this host's NIC merges what it must not" &[];
@@ -148,7 +145,6 @@ impl Fault {
             Self::NicShortChecksum { .. }
                 | Self::NicUdpZero
                 | Self::NicTsoFlags
-                | Self::NicTsoId
                 | Self::NicMiscounts { .. }
                 | Self::NicOneQueue
                 | Self::NicMerges

@@ -109,6 +109,10 @@ fn frame(path: &Path, marks: Marks, protocol: u8, upper: &[u8]) -> Vec<u8> {
     };
     let (header, length) = header.encode();
     let mut bytes = header.get(..length).unwrap_or_default().to_vec();
+    // With its priority.
+    if let Some(tag) = marks.vlan {
+        put(&mut bytes, 14, tag);
+    }
     bytes.extend(internet(path, marks, protocol, upper.len()));
     bytes.extend(upper);
     bytes.resize(bytes.len().max(SMALLEST_BYTES), PADDING);

@@ -250,7 +250,7 @@ mod tests {
                 let packet = Packet::parse(frame).unwrap();
                 assert_eq!(software.difference(&packet), None);
                 let mut other = frame.clone();
-                other[20] ^= 0x40;
+                other[15] ^= 0x04;
                 assert!(
                     software
                         .difference(&Packet::parse(&other).unwrap())

@@ -6,7 +6,7 @@ mod merge;
 mod reception;
 
 use linerate_linux::ethtool_features::InForce;
-use linerate_wire::offload::{Place, Request, Segments, Upper, complete, put};
+use linerate_wire::offload::{Place, Request, Segments, Upper, complete};
 
 use crate::Fault;
 pub(super) use reception::Reception;
@@ -20,8 +20,6 @@ pub struct Nic {
     pub sends_udp_zero: bool,
     /// Repeats PSH and CWR of a long packet in every TCP segment.
     pub repeats_tcp_flags: bool,
-    /// Writes the IPv4 identification of a long packet into every TCP segment.
-    pub repeats_identification: bool,
     /// Counts every n-th received frame twice; 0: none.
     pub counts_twice_every: u32,
     /// Puts all flows into one receive queue.
@@ -42,7 +40,6 @@ impl Nic {
             Fault::NicShortChecksum { bytes } => self.short_checksum_bytes = bytes,
             Fault::NicUdpZero => self.sends_udp_zero = true,
             Fault::NicTsoFlags => self.repeats_tcp_flags = true,
-            Fault::NicTsoId => self.repeats_identification = true,
             Fault::NicMiscounts { every } => self.counts_twice_every = every,
             Fault::NicOneQueue => self.has_one_queue = true,
             Fault::NicMerges => self.merges = true,
@@ -106,9 +103,6 @@ impl Transmission {
             if self.nic.repeats_tcp_flags {
                 repeat_flags(packet, self.frame.get_mut(..bytes).unwrap_or_default());
             }
-            if self.nic.repeats_identification {
-                repeat_identification(packet, self.frame.get_mut(..bytes).unwrap_or_default());
-            }
             self.spoil(packet, request, bytes);
             each(padded(&mut self.frame, bytes));
         }
@@ -159,19 +153,6 @@ fn repeat_flags(packet: &[u8], frame: &mut [u8]) {
         *flags |= of_packet & (PSH | CWR);
     }
     merge::write_sum(frame, &upper);
-}
-
-/// Writes the IPv4 identification of a long packet into a segment of it.
-fn repeat_identification(packet: &[u8], frame: &mut [u8]) {
-    let Some(upper) = Upper::of(frame).filter(|upper| upper.is_tcp && upper.source.is_ipv4())
-    else {
-        return;
-    };
-    let at = upper.network + 4;
-    if let Some([high, low]) = packet.get(at..at + 2) {
-        put(frame, at, u16::from_be_bytes([*high, *low]));
-    }
-    merge::write_header_sum(frame, upper.network);
 }
 
 /// With zeros up to the shortest frame of Ethernet (IEEE 802.3 section 4.2.3.3).

@@ -154,6 +154,18 @@ fn each_broken_interface_is_caught_and_named() {
     });
 }
 
+#[test]
+fn the_page_has_each_fault_with_its_remedy() {
+    let page = include_str!("../../../../docs/nic-check.md");
+    for (fault, _, _, remedy) in FAULTS {
+        let begin = format!("| `{fault}` |");
+        let row = page.lines().find(|line| line.starts_with(&begin));
+        let row = row.unwrap_or_else(|| panic!("no row of {fault}"));
+        let cell = remedy.map_or("none".to_owned(), |command| format!("`{command}`"));
+        assert!(row.ends_with(&format!("| {cell} |")), "{row}");
+    }
+}
+
 fn caught((fault, ids, rule, remedy): &(&str, &[&str], &str, Option<&str>)) {
     until(&format!("--fault {fault}"), |code, document| {
         let wrong = named(document, "wrong");

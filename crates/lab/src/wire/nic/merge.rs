@@ -44,7 +44,13 @@ fn finish(frame: &mut [u8], upper: &Upper) {
     let (network, end) = (upper.network, frame.len());
     if upper.source.is_ipv4() {
         put(frame, network + 2, (end - network) as u16);
-        write_header_sum(frame, network);
+        put(frame, network + 10, 0);
+        let header_bytes = frame
+            .get(network)
+            .map_or(0, |byte| usize::from(byte & 0x0F) * 4);
+        let header = frame.get(network..network + header_bytes);
+        let sum = Checksum::new().with(header.unwrap_or_default()).finish();
+        put(frame, network + 10, sum);
     } else {
         put(frame, network + 4, (end - network - IPV6_BYTES) as u16);
     }
@@ -54,17 +60,6 @@ fn finish(frame: &mut [u8], upper: &Upper) {
     if let Some(upper) = Upper::of(frame) {
         write_sum(frame, &upper);
     }
-}
-
-/// Writes the right checksum of the IPv4 header that begins at `network`.
-pub(super) fn write_header_sum(frame: &mut [u8], network: usize) {
-    put(frame, network + 10, 0);
-    let header_bytes = frame
-        .get(network)
-        .map_or(0, |byte| usize::from(byte & 0x0F) * 4);
-    let header = frame.get(network..network + header_bytes);
-    let sum = Checksum::new().with(header.unwrap_or_default()).finish();
-    put(frame, network + 10, sum);
 }
 
 /// Writes the right checksum.
