@@ -357,7 +357,10 @@ fn an_option_of_the_lab_is_refused_without_a_lab() {
                 .unwrap();
             let said = String::from_utf8_lossy(&ended.stderr);
             assert_eq!(ended.status.code(), Some(2), "{command} {words:?}: {said}");
-            assert!(said.contains("lab"), "{command} {words:?}: {said}");
+            assert!(
+                said.contains(option.as_str()),
+                "{command} {words:?}: {said}"
+            );
             options += 1;
         }
     }
