@@ -80,7 +80,14 @@ fn a_peer_of_several_commands_runs_all_of_them() -> Outcome {
     let first = format!("echo first > '{}'; \"$0\" serve --quiet", place.display());
     let peer = first.replace("$0", env!("CARGO_BIN_EXE_linerate"));
     let output = lab(&[
-        "--peer", &peer, "--", "linerate", "tcp", "{peer}", "-n", "64K",
+        "--peer",
+        &peer,
+        "--",
+        env!("CARGO_BIN_EXE_linerate"),
+        "tcp",
+        "{peer}",
+        "-n",
+        "64K",
     ])?;
     ensure(output.status.success(), || format!("{output:?}"))?;
     let said = std::fs::read_to_string(&place).unwrap_or_default();

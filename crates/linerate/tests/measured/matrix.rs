@@ -188,7 +188,7 @@ fn tcp_sees_marks_and_a_cleared_field() {
     let lines = lines.map(|line| format!("{line} -n 16M"));
     for (fault, marks, keeps, found) in [
         ("ecn-clear", false, false, Some("ecn-bleached")),
-        ("ecn-mark=50", true, true, Some("congestion-marked")),
+        ("ecn-mark=500", true, true, Some("congestion-marked")),
         ("ecn-mark=4000000000", false, true, None),
     ] {
         for one in lab(&["--fault", fault], &lines) {
