@@ -13,7 +13,7 @@ use super::stream::{Limit, Stamp};
 use super::streams::{Work, Worker};
 use linerate_linux::tcp;
 use linerate_linux::udp::{self, Opened};
-use linerate_method::pacing::default_burst_packets;
+use linerate_method::pacing::{burst_of_batches, default_burst_packets};
 use linerate_model::output::{IoMode, Protocol};
 use linerate_wire::iperf3::datagram::CounterWidth;
 use linerate_wire::iperf3::params::{self, Params};
@@ -310,9 +310,6 @@ impl StreamConfig {
 
     fn udp_tx(&self, index: u32, opened: Opened) -> io::Result<UdpTx> {
         let payload_bytes = self.payload_bytes as usize;
-        let burst = self
-            .burst
-            .unwrap_or_else(|| default_burst_packets(self.bits_per_second, self.payload_bytes));
         let slots = match self.udp_tx {
             udp::TxMode::Gso => GSO_SLOTS,
             udp::TxMode::Mmsg => MMSG_SLOTS,
@@ -322,16 +319,26 @@ impl StreamConfig {
             .memory
             .slots(self.streams_total(), payload_bytes, slots);
         let mut sender = udp::Sender::new(opened.socket.into(), payload_bytes, slots, self.udp_tx)?;
-        (0..sender.slots()).for_each(|slot| fill(sender.slot(slot)));
+        let slots = sender.slots();
+        (0..slots).for_each(|slot| fill(sender.slot(slot)));
         Ok(UdpTx {
             never_spins: self.worker.for_cost,
             sender,
             bits_per_second: self.bits_per_second,
-            burst_packets: burst,
+            burst_packets: self.burst_packets(slots),
             stamp: self.stamp,
             limit: self.share(index),
             delay_ns: 0,
             errors_most: u64::MAX,
+        })
+    }
+
+    /// The declared burst. Without a rate there is none, and a batch is all that the sender takes at once.
+    fn burst_packets(&self, slots: usize) -> u32 {
+        let rate = self.bits_per_second.filter(|&rate| rate > 0);
+        self.burst.unwrap_or_else(|| match rate {
+            Some(_) => default_burst_packets(rate, self.payload_bytes),
+            None => burst_of_batches(u32::try_from(slots).unwrap_or(u32::MAX)),
         })
     }
 

@@ -27,7 +27,7 @@ use libc::c_int;
 use rustix::event::PollFlags;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-pub use acceptor::{Acceptor, Greeting, plain};
+pub use acceptor::{Acceptor, Greeting, Load, plain};
 pub use receiver::{
     Batch, Datagram, Datagrams, JOINED_BYTES, Receiver, ReceiverConfig, RxMode, drops_so_far,
     queued_bytes,
@@ -107,6 +107,22 @@ pub fn connect(
     }
     opening.socket.connect(&SockAddr::from(peer))?;
     Ok(opening.done())
+}
+
+/// Opens an IPv6 socket connected to an IPv4 peer by mapped addresses (RFC 4291 §2.5.5.2).
+fn connect_mapped(peer: SocketAddr, local: SocketAddr, options: &Options) -> io::Result<Opened> {
+    let opening = open(true, options)?;
+    opening.socket.set_only_v6(false)?;
+    opening.socket.bind(&SockAddr::from(mapped(local)))?;
+    opening.socket.connect(&SockAddr::from(mapped(peer)))?;
+    Ok(opening.done())
+}
+
+fn mapped(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(v4) => (v4.to_ipv6_mapped(), address.port()).into(),
+        IpAddr::V6(_) => address,
+    }
 }
 
 /// Binds the wildcard address: dual-stack where IPv6 exists, else IPv4.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::series::{Series, short};
+use super::series::Series;
 use super::stopwatch::ms;
 
 /// Measures and prints it.

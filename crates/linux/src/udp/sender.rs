@@ -77,7 +77,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Prepares `max_batch` zeroed slots of `payload_bytes` on a connected UDP socket.
+    /// Prepares at most `max_batch` zeroed slots of `payload_bytes` on a connected UDP socket; in GSO mode whole messages.
     ///
     /// A kernel without the mode asked for falls back (GSO → mmsg → plain), now or at the first send: see [`Self::mode`].
     /// In GSO mode the option stays set on the socket: nothing longer than `payload_bytes` can be sent on it otherwise.
@@ -95,6 +95,12 @@ impl Sender {
         let segments = (largest / payload_bytes)
             .clamp(1, LARGEST_SEGMENTS)
             .min(slots);
+        // Whole messages only: a short one costs as much as a full one.
+        let slots = if mode == TxMode::Gso {
+            slots - slots % segments
+        } else {
+            slots
+        };
         let mode = if mode == TxMode::Gso && !enable_segmentation(&fd, payload_bytes) {
             TxMode::Mmsg
         } else {
