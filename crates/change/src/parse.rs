@@ -208,10 +208,9 @@ pub(crate) const SHORT: [(&str, &str); 12] = [
     ("rxhash", "receive-hashing"),
 ];
 
-/// The features of `ethtool -K` by their short and their long names.
-pub fn offloads() -> Vec<&'static str> {
-    let short = SHORT.iter().map(|(short, _)| *short);
-    short.chain(SHORT.iter().map(|(_, long)| *long)).collect()
+/// The features of `ethtool -K` by their short names.
+pub fn offloads() -> impl Iterator<Item = &'static str> {
+    SHORT.iter().map(|(short, _)| *short)
 }
 
 /// The governor of every processor.

@@ -95,7 +95,9 @@ fn fill(cell: &mut Cell, runs: &[&CellRun], rounds: u32) -> u32 {
 fn unfinished(others: &[&CellRun], tried: usize) -> (CellState, Option<String>) {
     let failures = others.iter().filter(|run| run.state == CellState::Failed);
     let is_over = failures.count() >= MOST_FAILURES as usize;
-    let refused = others.iter().rfind(|run| run.state == CellState::NotPossible);
+    let refused = others
+        .iter()
+        .rfind(|run| run.state == CellState::NotPossible);
     let why = others.iter().rev().find_map(|run| run.reason.as_deref());
     let why = why.unwrap_or_default();
     let so_far = |when: &str| Some(format!("failed {} of {tried}{when}: {why}", others.len()));
@@ -244,7 +246,10 @@ mod tests {
         let runs = [run(1, CellState::Done, 1.0), run(1, CellState::Failed, 0.0)];
         let all = cells(&mut matrix(), &runs);
         assert_eq!(all[0].state, CellState::Pending);
-        assert_eq!(all[0].reason.as_deref(), Some("failed 1 of 2 so far: why 0"));
+        assert_eq!(
+            all[0].reason.as_deref(),
+            Some("failed 1 of 2 so far: why 0")
+        );
     }
 
     #[test]

@@ -245,16 +245,20 @@ fn offloads(axis: &PlannedAxis, value: &str, interface: &str) -> String {
     format!("ethtool -K {interface}{switches}")
 }
 
-/// Why a value of the axis names no feature that is known.
+/// Why a value of the axis names no feature that is known. The long names, which have a hyphen, are those of the kernel and
+/// its drivers: only the host knows them.
 pub(super) fn unknown_offload(value: &str) -> Option<String> {
-    let names = linerate_change::offloads();
-    let is_known = |name: &str| ["on", "off"].contains(&name) || names.contains(&name);
+    let names: Vec<&str> = linerate_change::offloads().chain(KERNELS).collect();
+    let is_known = |name: &str| name.contains('-') || names.contains(&name);
     let unknown = value.split('+').find(|name| !is_known(name))?;
     Some(format!(
-        "no offload is called {unknown}; known: on, off, {}",
+        "no offload is called {unknown}; known: {}, and the long names of ethtool -k",
         names.join(", ")
     ))
 }
+
+/// What is no short name of ethtool(8) and has no hyphen.
+const KERNELS: [&str; 4] = ["on", "off", "highdma", "loopback"];
 
 const ONE_SIDE: &str = "MTU and offloads are set on this host only; those of HOST stay as they are (--remote sets \
     them by ssh)";

@@ -138,7 +138,7 @@ fn interleaved_cells_stand_noise_that_lasts_longer_than_a_round() {
 /// The whole count, for every noise: the 95 % upper bound of the share (Clopper and Pearson 1934) is below 5 %, not only the
 /// count.
 #[test]
-#[ignore = "a long simulation, which .ci/run makes with --release"]
+#[ignore = "a long simulation: cargo test --release"]
 fn a_thousand_cells_have_a_false_verdict_in_less_than_five_of_a_hundred() {
     for noise in EVERY_NOISE {
         let found = false_verdicts(Kind::new(1000, noise), MATRICES);
