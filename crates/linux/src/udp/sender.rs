@@ -383,7 +383,10 @@ mod tests {
             sender.slots()
         };
         assert_eq!((slots(1448, 64), slots(1448, 100)), (45, 90));
-        assert_eq!((slots(64, 64), slots(64, 20), slots(65_000, 3)), (64, 20, 3));
+        assert_eq!(
+            (slots(64, 64), slots(64, 20), slots(65_000, 3)),
+            (64, 20, 3)
+        );
     }
 
     #[test]
