@@ -374,7 +374,7 @@ impl StreamConfig {
         match self.udp_rx {
             udp::RxMode::Gro => {
                 let streams = self.streams_total();
-                self.memory.slots(streams, udp::JOINED_BYTES, RX_BATCH)
+                self.memory.slots(streams, udp::JOINED_BYTES, GRO_BATCH)
             }
             udp::RxMode::Plain | udp::RxMode::Mmsg => RX_BATCH,
         }
@@ -471,6 +471,8 @@ const READ_BYTES: usize = 128 * 1024;
 /// The front of a datagram that the accounting looks at.
 const CAPTURE_BYTES: usize = 64;
 const RX_BATCH: usize = 64;
+/// Messages of up to 64 KiB: their buffers fit into the caches.
+const GRO_BATCH: usize = 16;
 /// With a buffer of this size a receiver lets datagrams gather for a moment: fewer wake-ups, which
 /// the sender's processor would pay for.
 const LINGER_BUFFER_BYTES: usize = 1 << 20;
@@ -481,3 +483,26 @@ const GSO_SLOTS: usize = 64;
 const WAIT: Duration = Duration::from_millis(50);
 /// A peer that is gone is noticed by its data connection.
 const DEAD_PEER: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unpaced_batch_is_all_slots_and_a_paced_one_follows_the_rate() {
+        let config = |rate, burst| StreamConfig {
+            bits_per_second: rate,
+            burst,
+            payload_bytes: 1448,
+            ..StreamConfig::of_plan(&TestPlan::tcp("peer"), true, 1448)
+        };
+        for rate in [None, Some(0)] {
+            assert_eq!(config(rate, None).burst_packets(45), 8 * 45);
+        }
+        let rate = Some(1_000_000_000);
+        let paced = default_burst_packets(rate, config(rate, None).payload_bytes);
+        assert_eq!(config(rate, None).burst_packets(45), paced);
+        assert_eq!(config(rate, Some(9)).burst_packets(45), 9);
+        assert_eq!(config(None, Some(9)).burst_packets(45), 9);
+    }
+}

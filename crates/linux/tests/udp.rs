@@ -297,12 +297,13 @@ fn no_other_program_shares_the_port_of_an_acceptor() {
 /// A control message that says the same of each datagram would cost each of them.
 #[test]
 fn a_twin_reports_no_destination_address() {
-    for address in LOOPBACKS {
+    let of_each_load = |address| [(address, Load::Heavy), (address, Load::Light)];
+    for (address, load) in LOOPBACKS.into_iter().flat_map(of_each_load) {
         let acceptor = Acceptor::bind(None, 0, &Options::default()).unwrap();
         let peer = UdpSocket::bind(any_port(address)).unwrap();
         let at: SocketAddr = (address.parse::<IpAddr>().unwrap(), acceptor.port()).into();
-        let twin =
-            acceptor.connected_twin(at.ip(), peer.local_addr().unwrap(), &Options::default());
+        let source = peer.local_addr().unwrap();
+        let twin = acceptor.connected_twin(at.ip(), source, &Options::default(), load);
         peer.send_to(b"data", at).unwrap();
         let config = ReceiverConfig::new(16, 8, RxMode::Plain);
         let mut receiver = Receiver::new(twin.unwrap().0.socket.into(), config).unwrap();

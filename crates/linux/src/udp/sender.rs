@@ -376,6 +376,20 @@ mod tests {
     }
 
     #[test]
+    fn a_segmenting_sender_has_room_for_whole_messages() {
+        let slots = |payload_bytes, most| {
+            let near = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            let sender = Sender::new(near.into(), payload_bytes, most, TxMode::Gso).unwrap();
+            sender.slots()
+        };
+        assert_eq!((slots(1448, 64), slots(1448, 100)), (45, 90));
+        assert_eq!(
+            (slots(64, 64), slots(64, 20), slots(65_000, 3)),
+            (64, 20, 3)
+        );
+    }
+
+    #[test]
     fn an_error_that_comes_back_each_time_is_a_fault() {
         let (mut sender, _far) = sender(TxMode::Mmsg);
         let mut retries = 0;

@@ -366,10 +366,15 @@ proptest! {
         for (now_ns, (ahead, back, packets)) in (0..).zip(runs) {
             let first = (singly.totals().highest + 1 + ahead).saturating_sub(back * (ahead % 2));
             let sequences = first..first + packets;
-            if !at_once.record_run(first, packets, now_ns) {
-                sequences.clone().for_each(|sequence| drop(at_once.record(sequence, now_ns)));
+            let one_by_one = |account: &mut SequenceAccount| -> Vec<Arrival> {
+                sequences.clone().map(|sequence| account.record(sequence, now_ns)).collect()
+            };
+            let arrivals = one_by_one(&mut singly);
+            if at_once.record_run(first, packets, now_ns) {
+                prop_assert!(arrivals.iter().all(|arrival| *arrival == Arrival::New));
+            } else {
+                prop_assert_eq!(one_by_one(&mut at_once), arrivals);
             }
-            sequences.for_each(|sequence| drop(singly.record(sequence, now_ns)));
             prop_assert_eq!(at_once.totals(), singly.totals());
             prop_assert_eq!(at_once.take_confirmed(), singly.take_confirmed());
         }
