@@ -153,6 +153,10 @@ pub struct Entry {
 /// The steps of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "phase", rename_all = "kebab-case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a journal has few entries, and a third of them is this variant"
+)]
 pub enum Phase {
     /// About to be made.
     Intended {

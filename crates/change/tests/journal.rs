@@ -448,7 +448,7 @@ impl World for Untouched {
     }
 
     fn run(&mut self, line: &str, directory: Option<&str>) -> io::Result<()> {
-        panic!("`{line}` runs");
+        panic!("`{line}` runs in {directory:?}");
     }
 
     fn same(&mut self, _place: &Place) -> Result<(), String> {

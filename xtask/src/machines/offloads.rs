@@ -3,7 +3,6 @@
 //! The agent at the other end is reached over the link itself. Nothing may be called wrong of a model that does it right; what
 //! is known to be wrong of one is in [`KNOWN`].
 
-use std::fs;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};

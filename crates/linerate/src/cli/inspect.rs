@@ -64,11 +64,14 @@ fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
     Ok(output)
 }
 
+/// By name.
+type Readings = Vec<(String, String)>;
+
 /// What a PHY can measure of its cable.
 struct CableTest {
     /// As `ethtool` calls it.
     source: &'static str,
-    run: fn(&str) -> io::Result<Vec<(String, String)>>,
+    run: fn(&str) -> io::Result<Readings>,
 }
 
 impl CableTest {

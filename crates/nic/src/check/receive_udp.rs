@@ -254,7 +254,7 @@ pub(super) fn tagged(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
         .filter(|size| size + 4 <= room)
     {
         // Number and priority (IEEE 802.1Q section 9.6).
-        let vlan = Some(1 + (size % 4094) as u16 | ((size % 8) as u16) << 13);
+        let vlan = Some((1 + (size % 4094) as u16) | (((size % 8) as u16) << 13));
         let marks = Marks {
             vlan,
             ..Marks::default()
