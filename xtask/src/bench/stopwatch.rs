@@ -7,8 +7,12 @@ use std::time::Instant;
 
 /// Milliseconds until `PROGRAM WORDS` has ended; `None`: it failed.
 pub(crate) fn ms(program: &Path, words: &[&str]) -> Option<f64> {
-    let mut command = Command::new(program);
-    command.args(words).stdin(Stdio::null());
+    taken_ms(Command::new(program).args(words))
+}
+
+/// Milliseconds until the command has ended; `None`: it failed.
+pub(crate) fn taken_ms(command: &mut Command) -> Option<f64> {
+    command.stdin(Stdio::null());
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
     let done = command.status().ok()?.success();
