@@ -2,6 +2,8 @@
 //! `nic-check` in a lab: a healthy interface is right, each simulated broken one is caught and named, a veth without a wire
 //! is neither.
 
+mod remote;
+
 use std::process::Command;
 use std::thread;
 
@@ -65,6 +67,7 @@ fn a_healthy_interface_over_the_wire_is_right() {
             "rx-tcp4-good",
             "tx-tcp4-segments",
             "rx-counters",
+            "rx-time-stamps",
         ];
         code == 0
             && judged.iter().all(|id| right.iter().any(|one| one == id))
