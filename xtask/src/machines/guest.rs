@@ -22,8 +22,6 @@ pub(crate) struct Hardware {
     pub(crate) processors: u32,
     /// Pairs of queues of a NIC that can have several; its tap must have been made for them.
     pub(crate) queues: u32,
-    /// The emulated NIC does what the guest leaves to it, as on a wire; else the host's tap may do it.
-    pub(crate) does_offloads: bool,
     /// The rest of the kernel's command line.
     pub(crate) kernel_words: String,
     /// The rest of the emulator's.
@@ -36,7 +34,6 @@ impl Default for Hardware {
             memory_mib: 512,
             processors: 1,
             queues: 1,
-            does_offloads: false,
             kernel_words: String::new(),
             emulator_words: Vec::new(),
         }
@@ -186,11 +183,7 @@ fn start(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) -> Res
 
 fn arguments(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) -> Vec<String> {
     let [port, console] = image.board.serial_ports();
-    let header = match hardware.does_offloads {
-        true => ",vnet_hdr=off",
-        false => "",
-    };
-    let tap = format!("tap,ifname={TAP},script=no,downscript=no{header}");
+    let tap = format!("tap,ifname={TAP},script=no,downscript=no");
     let kernel = format!(
         "console={console},115200 quiet loglevel=4 rdinit=/init panic=-1 net.ifnames=0 iomem=relaxed mitigations=off \
          PORT={port} MODULES={} ADDRESS={GUEST}/24 {}",

@@ -40,16 +40,6 @@ pub(crate) fn write_middle(section: &str) -> Result<(), String> {
     }
 }
 
-/// Writes the table of offloads of real drivers.
-pub(crate) fn write_offloads(table: &str) -> Result<(), String> {
-    let path = path().with_file_name("nic-check.md");
-    let old = fs::read_to_string(&path).map_err(|why| format!("{OFFLOADS}: {why}"))?;
-    let parts = old.split_once(OFFLOADS_BEGIN).zip(old.split_once(END));
-    let ((before, _), (_, after)) = parts.ok_or("docs/nic-check.md has no place for drivers")?;
-    let text = format!("{before}{OFFLOADS_BEGIN}{table}{END}{after}");
-    fs::write(&path, text).map_err(|why| format!("{OFFLOADS}: {why}"))
-}
-
 /// The section of machines in the middle, up to the next one.
 fn middle(page: &str) -> &str {
     let Some((_, from)) = page.find(MIDDLE).map(|at| page.split_at(at)) else {
@@ -68,8 +58,6 @@ fn section(page: &str) -> Option<(&str, &str, &str)> {
 
 const BEGIN: &str = "<!-- written by `cargo xtask machines --small --write` -->\n\n";
 const END: &str = "\n<!-- to here -->\n";
-const OFFLOADS: &str = "docs/nic-check.md";
-const OFFLOADS_BEGIN: &str = "<!-- written by `cargo xtask machines --offloads --write` -->\n\n";
 const MIDDLE: &str = "## A machine in the middle";
 
 fn read() -> Result<String, String> {

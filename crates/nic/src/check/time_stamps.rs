@@ -115,8 +115,8 @@ fn fault(stamp_ns: u64, [earliest_ns, latest_ns]: [u64; 2]) -> Option<NicExample
 fn received(bench: &mut Bench, family: &Family) -> io::Result<Vec<u64>> {
     let ports = [FROM_PORT, family.near_udp];
     let path = bench.inward(family, FROM_PORT, family.near_udp);
-    let frame = |number| {
-        let payload = vectors::payload(100 + number, SEED);
+    let frame = |number: u64| {
+        let payload = vectors::payload(PAYLOAD_BYTES, number);
         craft::udp(&path, Marks::default(), &payload)
     };
     let frames: Vec<Vec<u8>> = (0..FRAMES).map(frame).collect();
@@ -127,16 +127,17 @@ fn received(bench: &mut Bench, family: &Family) -> io::Result<Vec<u64>> {
         if !seen.is_outgoing && is_of_flow {
             stamps_ns.push(seen.wall_ns);
         }
-        stamps_ns.len() == FRAMES
+        stamps_ns.len() as u64 == FRAMES
     })?;
     Ok(stamps_ns)
 }
 
 const GROUP: &str = "time";
 const ATTEMPTS: usize = 3;
-const FRAMES: usize = 240;
+const FRAMES: u64 = 240;
 const FROM_PORT: u16 = 40_012;
-const SEED: u64 = 12;
+/// A frame of it fits every MTU that IPv6 allows, and most that IPv4 does.
+const PAYLOAD_BYTES: usize = 64;
 /// What adjusting a clock's rate (adjtimex(2), at most 500 ppm) makes of the seconds of a round, and more.
 const SLEWED_NS: u64 = 10_000_000;
 
