@@ -53,7 +53,9 @@ impl Net {
             host.run(|| {
                 sysctl::write("net.ipv6.conf.all.disable_ipv6", "1").unwrap();
                 sysctl::write("net.ipv6.conf.default.disable_ipv6", "1").unwrap();
-                SIDES.map(|name| Rtnl::open().unwrap().set_up(name, true)).map(Result::unwrap);
+                for name in SIDES {
+                    Rtnl::open().unwrap().set_up(name, true).unwrap();
+                }
             })
             .unwrap();
         }
