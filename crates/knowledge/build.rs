@@ -46,6 +46,7 @@ fn main() -> io::Result<()> {
     }
     for single in [
         "circumstances",
+        "functions",
         "owners",
         "ranges",
         "reasons",

@@ -10,10 +10,12 @@ mod history;
 mod load;
 mod matrix;
 mod meter;
+mod nic_check;
 mod options;
 mod row;
 mod sampling;
 mod series;
+mod stopwatch;
 mod table;
 mod testbed;
 mod trial;
@@ -24,7 +26,7 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::build;
-use contender::{Contender, Program};
+use contender::{Contender, Program, Tool};
 pub(crate) use options::Options;
 use row::{Method, Row};
 use table::{Entry, Results};
@@ -38,24 +40,17 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         return of_the_example(&options);
     }
     // Built before the user namespace is entered, and handed on: see `become_root`.
-    let ours = Program::Linerate(binary(&options)?);
-    testbed::become_root(&ours_path(&ours))?;
-    let peers = present(&ours);
-    let rows: Vec<Row> = row::all(&ours)
+    let ours = Program::ours(binary(&options)?);
+    testbed::become_root(&ours.path)?;
+    let peers = present(&ours, &options)?;
+    let rows: Vec<Row> = row::all(&ours, &peers)
         .into_iter()
         .filter(|row| options.wants(row.name))
         .collect();
-    let others = [
-        "footprint",
-        "history",
-        "explain",
-        "matrix",
-        "sampling",
-        "frames",
-        "spacing",
-    ];
+    let single = ["footprint", "history", "explain", "matrix", "nic-check"];
+    let others = [&single[..], &sampling::NAMES, &OF_THE_EXAMPLE].concat();
     if rows.is_empty() && !others.iter().any(|name| options.wants(name)) {
-        let names: Vec<&str> = row::all(&ours).iter().map(|row| row.name).collect();
+        let names: Vec<&str> = row::all(&ours, &[]).iter().map(|row| row.name).collect();
         return Err(format!(
             "bench: no such row (there are {}, {})",
             names.join(", "),
@@ -66,7 +61,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     let testbed = Testbed::open()?;
     let mut documents = Vec::new();
     for row in &rows {
-        let results = measure(&testbed, row, &options, &peers);
+        let results = measure(&testbed, row, &options);
         table::print(row, &results);
         documents.push(table::document(row, &results));
     }
@@ -79,18 +74,18 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         ));
     }
     if options.wants("history") {
-        documents.push(history::run(&ours_path(&ours)));
+        documents.push(history::run(&ours.path));
     }
     if options.wants("explain") {
-        documents.push(explain::run(&ours_path(&ours)));
+        documents.push(explain::run(&ours.path));
     }
     if options.wants("matrix") {
-        documents.push(matrix::run(&ours_path(&ours)));
+        documents.push(matrix::run(&ours.path));
     }
-    if options.wants("sampling") {
-        let seconds = options.seconds.unwrap_or(20);
-        documents.push(sampling::run(&testbed, &ours, seconds));
+    if options.wants("nic-check") {
+        documents.push(nic_check::run(&ours.path, options.rounds));
     }
+    documents.extend(sampling::run(&testbed, &ours, &options));
     if OF_THE_EXAMPLE.iter().any(|name| options.wants(name)) {
         let example = build::example("linerate-linux", "ports")?;
         documents.extend(ports(&testbed, &example, &options));
@@ -106,7 +101,7 @@ fn of_the_example(options: &Options) -> Outcome {
     // Any file is as good: `--binary` is not looked at.
     testbed::become_root(example.as_ref())?;
     let documents = ports(&Testbed::open()?, &example, options);
-    store(&Program::Linerate(PathBuf::new()), &[], documents)
+    store(&Program::ours(PathBuf::new()), &[], documents)
 }
 
 fn ports(testbed: &Testbed, example: &str, options: &Options) -> Vec<Value> {
@@ -146,26 +141,23 @@ pub(crate) fn binary(options: &Options) -> Result<PathBuf, String> {
     Ok(build::build(recipe)?.path)
 }
 
-fn ours_path(ours: &Program) -> PathBuf {
-    match ours {
-        Program::Linerate(path) => path.clone(),
-        _ => PathBuf::new(),
+/// The peers: those that are installed (the others are named), and those given.
+fn present(ours: &Program, options: &Options) -> Result<Vec<Program>, String> {
+    let given = options.peers.iter().map(|path| Program::given(path));
+    let given = given.collect::<Result<Vec<_>, _>>()?;
+    let installed = Tool::PEERS.into_iter().filter_map(Program::installed);
+    let peers: Vec<Program> = installed.chain(given).collect();
+    for program in std::iter::once(ours).chain(&peers) {
+        let version = program.version().unwrap_or_default();
+        println!("{}: {version}", program.name());
     }
-}
-
-/// The peers that are installed; the others are named.
-fn present(ours: &Program) -> Vec<Program> {
-    let state = |program: &Program| {
-        let version = contender::version(program).unwrap_or_default();
-        match program.is_present() {
-            true => println!("{}: {version}", program.name()),
-            false => println!("{}: absent", program.name()),
+    for tool in Tool::PEERS {
+        if Program::installed(tool).is_none() {
+            println!("{}: absent", tool.name());
         }
-    };
-    let peers = [Program::Iperf3, Program::Iperf2, Program::Nuttcp];
-    std::iter::once(ours).chain(&peers).for_each(state);
+    }
     println!("net.core.rmem_max: {}", sysctl("net/core/rmem_max"));
-    peers.into_iter().filter(Program::is_present).collect()
+    Ok(peers)
 }
 
 fn sysctl(name: &str) -> String {
@@ -174,16 +166,8 @@ fn sysctl(name: &str) -> String {
 }
 
 /// All rounds of one row; every other round backwards, so that nobody always goes first.
-fn measure(testbed: &Testbed, row: &Row, options: &Options, peers: &[Program]) -> Results {
-    let wanted = |contender: &&Contender| {
-        let label = contender.label();
-        let present = contender.is_ours() || peers.contains(&contender.program);
-        present
-            && options
-                .only
-                .as_ref()
-                .is_none_or(|only| label.starts_with(only.as_str()))
-    };
+fn measure(testbed: &Testbed, row: &Row, options: &Options) -> Results {
+    let wanted = |contender: &&Contender| options.admits(&contender.label());
     let contenders: Vec<&Contender> = row.contenders.iter().filter(wanted).collect();
     let new_entry = |contender: &&Contender| Entry {
         label: contender.label(),
@@ -220,8 +204,7 @@ fn store(ours: &Program, peers: &[Program], rows: Vec<Value>) -> Outcome {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)?
         .as_secs();
-    let version =
-        |program: &Program| json!({"name": program.name(), "version": contender::version(program)});
+    let version = |program: &Program| json!({"name": program.name(), "version": program.version()});
     let programs: Vec<Value> = std::iter::once(ours).chain(peers).map(version).collect();
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let document = json!({

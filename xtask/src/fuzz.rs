@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `fuzz [--seconds N] [--keep] [TARGET...]`: every fuzz target of `fuzz/` for this long, with libFuzzer's coverage and
-//! AddressSanitizer, as a table of executions. A crash ends the task and names the input.
+//! `fuzz [--build] [--seconds N] [--keep] [TARGET...]`: every fuzz target of `fuzz/` for this long, with libFuzzer's
+//! coverage and AddressSanitizer, as a table of executions. A crash ends the task and names the input. `--build` only
+//! compiles them.
 //!
 //! Inputs that reach new code stay in `fuzz/grown/`; `--keep` reduces them to those that the coverage needs.
 
@@ -19,6 +20,9 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     let options = Options::parse(words)?;
     let targets = options.targets()?;
     let built = build()?;
+    if options.only_build {
+        return Ok(true);
+    }
     println!(
         "{:<18} {:>12} {:>10} {:>8}",
         "target", "executions", "a second", "inputs"
@@ -40,6 +44,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
 /// What was asked for.
 struct Options {
     seconds: u64,
+    only_build: bool,
     keep: bool,
     only: Vec<String>,
 }
@@ -48,6 +53,7 @@ impl Options {
     fn parse(words: &[&str]) -> Result<Self, String> {
         let mut options = Self {
             seconds: SECONDS,
+            only_build: false,
             keep: false,
             only: Vec::new(),
         };
@@ -58,6 +64,7 @@ impl Options {
                     let value = words.next().and_then(|value| value.parse().ok());
                     options.seconds = value.ok_or("fuzz: --seconds: expected a number")?;
                 }
+                "--build" => options.only_build = true,
                 "--keep" => options.keep = true,
                 name if name.starts_with('-') => return Err(format!("fuzz: no option {name}")),
                 name => options.only.push(name.to_owned()),
@@ -205,6 +212,13 @@ const FLAGS: [&str; 10] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_option_that_is_unknown_is_refused() {
+        let options = Options::parse(&["--build", "--seconds", "5", "frame"]).unwrap();
+        assert!(options.only_build && options.seconds == 5 && options.only == ["frame"]);
+        assert!(Options::parse(&["--built"]).is_err());
+    }
 
     #[test]
     fn executions_are_read_from_the_statistics() {

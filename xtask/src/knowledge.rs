@@ -45,7 +45,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     println!(
         "{} driver tables, {} register maps, {rules} rules, {reasons} drop reasons, {} causes, {} messages, {} known faults, {} \
-         symptoms, {} circumstances, {} remedies, {} ranges, {} owners, {tunables} tunables, {} mistakes",
+         symptoms, {} circumstances, {} remedies, {} ranges, {} owners, {} families of functions, {tunables} tunables, {} mistakes",
         tables.len(),
         maps.len(),
         weighed.causes.len(),
@@ -56,6 +56,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         weighed.remedies.len(),
         weighed.ranges,
         weighed.owners,
+        weighed.families,
         found.len()
     );
     Ok(found.is_empty() && !tables.is_empty() && rules > 0 && tunables > 0)
@@ -82,6 +83,7 @@ struct Weighed {
     readers: String,
     ranges: usize,
     owners: usize,
+    families: usize,
     found: Vec<Mistake>,
 }
 
@@ -112,6 +114,10 @@ impl Weighed {
         let ranges = knowledge::parse_ranges(RANGES, &fs::read_to_string(root.join(RANGES))?);
         match ranges {
             Ok(ranges) => all.ranges = ranges.len(),
+            Err(mistakes) => all.found.extend(mistakes),
+        }
+        match knowledge::parse_functions(FUNCTIONS, &fs::read_to_string(root.join(FUNCTIONS))?) {
+            Ok(functions) => all.families = functions.families.len(),
             Err(mistakes) => all.found.extend(mistakes),
         }
         match knowledge::parse_owners(OWNERS, &fs::read_to_string(root.join(OWNERS))?) {
@@ -327,6 +333,7 @@ const CAUSES: &str = "knowledge/causes";
 const MESSAGES: &str = "knowledge/messages";
 const KNOWN: &str = "knowledge/known";
 const RANGES: &str = "knowledge/ranges.toml";
+const FUNCTIONS: &str = "knowledge/functions.toml";
 const OWNERS: &str = "knowledge/owners.toml";
 const SYMPTOMS: &str = "knowledge/symptoms.toml";
 const CIRCUMSTANCES: &str = "knowledge/circumstances.toml";

@@ -77,7 +77,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
             short::check(results, &mut tally);
         }
     }
-    // CI goes on where nothing of it can be had.
+    // CI continues where none of it is available.
     let is_skipped = options.short && !tally.has_failed();
     Ok(tally.close() || is_skipped)
 }
@@ -200,7 +200,7 @@ impl Options {
 impl Options {
     /// The static program for `board`: one that is there, else it is built quickly.
     fn binary(&self, board: Board) -> Result<PathBuf, String> {
-        // CI has built what `dist --check` runs: the native one as it is given away.
+        // CI has built what `dist --check` runs: the native one as it is shipped.
         match self.short && board == Board::Pc {
             true => self.shipped(board),
             false => self.built(board, "dist-check"),
@@ -227,7 +227,7 @@ impl Options {
         }
     }
 
-    /// Debian's packages cannot be had: CI goes on without.
+    /// Debian's packages are not available: CI continues without them.
     fn no_packages(&self, board: Board, place: &Path) -> Option<String> {
         let fetched = || debian::unpacked(board, &place.join("cache"));
         self.short.then(fetched)?.err()
@@ -238,7 +238,7 @@ impl Options {
         Duration::from_secs(if self.short { 900 } else { 3 * 3600 })
     }
 
-    /// The same as it is given away.
+    /// The same as it is shipped.
     fn shipped(&self, board: Board) -> Result<PathBuf, String> {
         self.built(board, "dist")
     }

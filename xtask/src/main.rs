@@ -57,7 +57,7 @@ fn main() -> ExitCode {
 }
 
 const USAGE: &str = "\
-usage: cargo xtask dist [--check] [--packages] [--reproducible] [TARGET...]   static binaries, their size against the budget
+usage: cargo xtask dist [--check] [--packages] [--reproducible] [--build] [TARGET...]   static binaries, their size against the budget
                                                 --check: run them, under qemu-user where foreign
                                                 --packages: deb, rpm, apk, tar, container image, SBOM and checksums
                                                 --reproducible: build again in another directory and compare the bytes
@@ -75,7 +75,7 @@ usage: cargo xtask dist [--check] [--packages] [--reproducible] [TARGET...]   st
        cargo xtask machines --middle [--write] [NIC|MODE...]  a guest with two NICs in the middle of `forward` (root)
        cargo xtask machines --recorded [--write] [NIC...]  recorded runs of these, explained and judged again (no emulator, no root)
        cargo xtask machines --record [--from PLACE]... [NIC...]  records what `machines` has stored
-       cargo xtask fuzz [--seconds N] [--keep] [TARGET...]  every fuzz target for this long (nightly)
+       cargo xtask fuzz [--build] [--seconds N] [--keep] [TARGET...]  every fuzz target for this long (nightly)
        cargo xtask corpus [--learn]             the real cases of corpus/: how many are named
        cargo xtask check-knowledge              every mistake in the tables of knowledge/
        cargo xtask svd FILE.svd [PERIPHERAL]    a CMSIS-SVD peripheral as a draft of a register map";

@@ -8,7 +8,7 @@ use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A TCP port that nobody listens on now.
+/// A TCP port without a listener now.
 pub(crate) fn free() -> io::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

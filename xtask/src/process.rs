@@ -86,7 +86,7 @@ impl DerefMut for Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended on its own.
         let _ended = self.0.kill();
         let _reaped = self.0.wait();
     }

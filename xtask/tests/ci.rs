@@ -16,13 +16,13 @@ fn every_step_is_there_and_what_is_begun_is_joined() {
         "cargo clippy --workspace --all-targets --quiet -- -D warnings",
         "cargo doc --workspace --no-deps",
         "cargo test --workspace\n",
-        "cargo xtask fuzz --seconds",
-        "cargo xtask check-knowledge",
-        "cargo xtask corpus",
-        "cargo xtask dist --check --packages",
-        "cargo xtask machines --short",
-        "cargo xtask machines --recorded --binary",
-        "cargo xtask foreign-tests --short",
+        " xtask fuzz --seconds",
+        " xtask check-knowledge",
+        " xtask corpus",
+        " xtask dist --check --packages; }",
+        " xtask machines --short",
+        " xtask machines --recorded --binary",
+        " xtask foreign-tests --short",
     ] {
         assert_eq!(run.matches(step).count(), 1, "{step}");
     }
@@ -40,21 +40,31 @@ fn every_step_is_there_and_what_is_begun_is_joined() {
             })
             .collect()
     };
-    assert_eq!(names("background "), names("joined "));
-    assert!(names("background ").contains(&"machines with real drivers".to_owned()));
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    let begun = ["background ", "below 10 ", "below 19 "].map(names);
+    assert!(begun.iter().all(|names| !names.is_empty()), "{begun:?}");
+    assert_eq!(sorted(begun.concat()), sorted(names("joined ")));
+    assert!(begun[0].contains(&"machines with real drivers".to_owned()));
 }
 
-/// The binaries are built by the step before: none is compiled for machines alone.
+/// The binaries are compiled before: none is compiled for machines alone. Tests with numbers stop what compiles next to them.
 #[test]
 fn machines_come_after_the_binaries_and_after_tests_with_numbers() {
     let run = read(".ci/run");
     let at = |text: &str| run.find(text).unwrap_or_else(|| panic!("no {text:?}"));
     let order = [
+        "\nstep 'tests, compiled'",
         "\njoined 'foreign compilers, emulators'",
-        "cargo test --workspace\n",
-        "step 'tests on a busy machine'",
-        "\nbackground 'foreign targets, packages'",
+        "\nbelow 10 'foreign targets, compiled'",
+        "\nbelow 19 'what only computes'",
+        "\nstep 'tests (the README command)';    tests\n",
+        "\nstep 'tests on a busy machine';       held busy\n",
+        "\njoined 'foreign targets, compiled'",
         "\nbackground 'machines with real drivers'",
+        "\nbackground 'foreign targets, packages'",
     ]
     .map(at);
     assert!(order.is_sorted(), "{order:?}");
@@ -80,7 +90,7 @@ fn recorded_runs_are_explained_by_the_program_of_the_tests() {
 
 #[test]
 fn bash_reads_it() {
-    for file in [".ci/run", ".ci/steps"] {
+    for file in [".ci/run", ".ci/steps", ".ci/held", ".ci/runner"] {
         let read = Command::new("bash")
             .arg("-n")
             .arg(root().join(file))
@@ -153,6 +163,50 @@ fn one_that_fails_ends_all_and_leaves_nothing() {
         "{printed}"
     );
     assert!(text(&ended.stderr).is_empty(), "{}", text(&ended.stderr));
+}
+
+/// A program that appends to a file is stopped while tests with numbers run, and continues next to the others.
+#[test]
+fn tests_with_numbers_stop_what_runs_below_them() {
+    let Some(ended) = script(
+        "endless() { while :; do echo >>\"$TMP/ticks\"; sleep 0.01; done; }\n\
+         ticks() { wc -l <\"$TMP/ticks\"; }\n\
+         grows() { local before; before=$(ticks); until [ \"$(ticks)\" -gt \"$before\" ]; do sleep 0.01; done; }\n\
+         stopped() { until [[ $(<\"/proc/$1/stat\") == *') T '* ]]; do sleep 0.01; done; }\n\
+         export -f ticks grows stopped\n\
+         below 19 'endless' endless\n\
+         until [ -s \"$TMP/ticks\" ]; do sleep 0.01; done\n\
+         printf '#!/usr/bin/env bash\\neval \"$*\"\\n' >\"$TMP/measured-1\"; chmod +x \"$TMP/measured-1\"\n\
+         cp \"$TMP/measured-1\" \"$TMP/program-1\"\n\
+         .ci/runner \"$TMP/program-1\" grows; echo 'next to others'\n\
+         held stopped \"${group_of[endless]}\"; echo 'held'\n\
+         .ci/runner \"$TMP/measured-1\" \"stopped ${group_of[endless]}; exit 7\" || echo \"alone: $?\"\n\
+         grows; echo 'continues'",
+    ) else {
+        return println!("skipped: bash is not installed");
+    };
+    let printed = text(&ended.stdout);
+    assert!(
+        printed.starts_with("next to others\nheld\nalone: 7\ncontinues\n"),
+        "{printed}{}",
+        text(&ended.stderr)
+    );
+}
+
+/// What a signal ends while it is stopped is gone, too.
+#[test]
+fn what_is_stopped_ends_with_the_rest() {
+    let Some(ended) = script(
+        "endless() { sh -c 'echo $$ >\"$TMP/pid\"; while :; do sleep 0.1; done'; }\n\
+         below 19 'endless' endless\n\
+         until [ -s \"$TMP/pid\" ]; do sleep 0.01; done\n\
+         fails() { until [[ $(<\"/proc/$1/stat\") == *') T '* ]]; do sleep 0.01; done; exit 3; }\n\
+         held fails \"${group_of[endless]}\"",
+    ) else {
+        return println!("skipped: bash is not installed");
+    };
+    assert_eq!(ended.status.code(), Some(3), "{}", text(&ended.stderr));
+    assert!(text(&ended.stdout).contains("== endless: began at "));
 }
 
 /// Runs a script as `.ci/run` is run; nothing where bash is missing. `$TMP` is a directory of its own; once it has ended,

@@ -100,12 +100,21 @@ fn held_latency(value: &str) -> String {
 pub fn undo(open: &Open) -> String {
     match &open.undo {
         Undo::Write => command(&open.key, &open.old),
-        Undo::Command { line } => line.clone(),
+        Undo::Command { line, directory } => in_directory(line, directory.as_deref()),
     }
 }
 
-/// As the shell needs it.
-fn quoted(value: &str) -> String {
+/// `sh -c` keeps a line of several commands in one piece: without the directory, none of them runs.
+fn in_directory(line: &str, directory: Option<&str>) -> String {
+    match directory {
+        Some(directory) => format!("cd {} && sh -c {}", quoted(directory), quoted(line)),
+        None => line.to_owned(),
+    }
+}
+
+/// A word as the shell needs it.
+#[must_use]
+pub fn quoted(value: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,:/".contains(letter);
     match !value.is_empty() && value.chars().all(is_plain) {
         true => value.to_owned(),

@@ -116,6 +116,9 @@ pub enum Undo {
     Command {
         /// The command.
         line: String,
+        /// The working directory: absolute. `None` in a journal of an earlier version.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        directory: Option<String>,
     },
 }
 
@@ -150,6 +153,10 @@ pub struct Entry {
 /// The steps of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "phase", rename_all = "kebab-case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a journal has few entries, and a third of them is this variant"
+)]
 pub enum Phase {
     /// About to be made.
     Intended {

@@ -111,8 +111,12 @@ impl World for Host {
         coupled::key_of(key)
     }
 
-    fn run(&mut self, line: &str) -> io::Result<()> {
+    fn run(&mut self, line: &str, directory: Option<&str>) -> io::Result<()> {
         let mut shell = Command::new("/bin/sh");
+        if let Some(directory) = directory {
+            is_directory(directory)?;
+            shell.current_dir(directory);
+        }
         let ended = shell.args(["-c", line]).stdin(Stdio::null()).output()?;
         if ended.status.success() {
             return Ok(());
@@ -134,6 +138,15 @@ impl World for Host {
                 still(device)
             }
         }
+    }
+}
+
+/// The failed start of a shell does not tell which of both is missing.
+fn is_directory(path: &str) -> io::Result<()> {
+    let failed = |why: io::Error| io::Error::new(why.kind(), format!("cannot enter {path}: {why}"));
+    match std::fs::metadata(path).map_err(failed)?.is_dir() {
+        true => Ok(()),
+        false => Err(failed(io::ErrorKind::NotADirectory.into())),
     }
 }
 

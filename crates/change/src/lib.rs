@@ -49,7 +49,7 @@ mod world;
 
 pub use apply::{Outcome, apply};
 pub use codec::{Contents, Tail, contents, line};
-pub use command::{command, undo};
+pub use command::{command, quoted, undo};
 pub use confirming::{Confirming, Probe};
 pub use coupled::SideEffect;
 pub use entry::{Change, Device, Entry, Key, Phase, Place, Undo};
@@ -62,7 +62,7 @@ pub use lock::{Exclusive, Hold, Taken};
 pub use memory::Memory;
 pub use open::{Open, open, standing};
 pub use owner::Owner;
-pub use parse::{Wanted, parse};
+pub use parse::{Wanted, offloads, parse};
 pub use persist::{
     Config, DropIn, Files, Interface, Kept, Refusal, Surroundings, Written, persist, write,
 };

@@ -208,6 +208,11 @@ pub(crate) const SHORT: [(&str, &str); 12] = [
     ("rxhash", "receive-hashing"),
 ];
 
+/// The features of `ethtool -K` by their short names.
+pub fn offloads() -> impl Iterator<Item = &'static str> {
+    SHORT.iter().map(|(short, _)| *short)
+}
+
 /// The governor of every processor.
 pub(crate) const EVERY_GOVERNOR: &str =
     "for g in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo ";

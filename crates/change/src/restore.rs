@@ -161,7 +161,7 @@ fn in_place(world: &mut impl World, open: &Open, force: bool) -> End {
         return End::Elsewhere(why);
     }
     match &open.undo {
-        Undo::Command { line } => match world.run(line) {
+        Undo::Command { line, directory } => match world.run(line, directory.as_deref()) {
             Ok(()) => End::Undone,
             Err(why) => End::Failed(why),
         },

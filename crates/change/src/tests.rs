@@ -133,7 +133,7 @@ impl World for Both {
         Some(Key { knob, place })
     }
 
-    fn run(&mut self, _line: &str) -> io::Result<()> {
+    fn run(&mut self, _line: &str, _directory: Option<&str>) -> io::Result<()> {
         Ok(())
     }
 

@@ -19,11 +19,11 @@ pub trait World {
     /// It was refused.
     fn write(&mut self, key: &Key, value: &str) -> io::Result<()>;
 
-    /// Runs a command of the user by `/bin/sh -c`.
+    /// Runs a command of the user by `/bin/sh -c`, in `directory` if one is given.
     ///
     /// # Errors
     /// It could not be started, or failed.
-    fn run(&mut self, line: &str) -> io::Result<()>;
+    fn run(&mut self, line: &str, directory: Option<&str>) -> io::Result<()>;
 
     /// The key of what the kernel may change together with a setting; nothing where it changes alone.
     fn coupled(&mut self, _key: &Key) -> Option<Key> {

@@ -302,7 +302,10 @@ fn a_command_that_undoes_a_change_runs_once() {
         key,
         old,
         new,
-        undo: Undo::Command { line },
+        undo: Undo::Command {
+            line,
+            directory: None,
+        },
         because,
         owner,
     };
@@ -444,8 +447,8 @@ impl World for Untouched {
         panic!("{key} is written, and is not in the journal");
     }
 
-    fn run(&mut self, line: &str) -> io::Result<()> {
-        panic!("`{line}` runs");
+    fn run(&mut self, line: &str, directory: Option<&str>) -> io::Result<()> {
+        panic!("`{line}` runs in {directory:?}");
     }
 
     fn same(&mut self, _place: &Place) -> Result<(), String> {

@@ -2,6 +2,7 @@
 //! What packets cost each end: CPU time of the tests of `cost`, by size, and the line through them.
 
 mod machine;
+mod profile;
 #[cfg(test)]
 mod tests;
 
@@ -14,10 +15,14 @@ use linerate_model::record::Side;
 use crate::evidence::Evidence;
 use machine::{MachineTime, background};
 
-/// One row per end, direction, protocol, family and size; one line through the sizes of each.
+pub(crate) use profile::profiles;
+
+/// One row per end, direction, protocol, family and size; one line through the sizes of each. A test during which the
+/// processors were sampled is not one of them: sampling costs time.
 pub(crate) fn of(evidence: &Evidence<'_>) -> (Vec<Cost>, Vec<CostFit>) {
     let ends = |test| [Side::Sender, Side::Receiver].map(|side| Spent::of(evidence, test, side));
-    let tests = evidence.record.tests().filter(|test| test.valid);
+    let is_cost = |test: &&Test| test.valid && !profile::is_sampled(evidence.record, test);
+    let tests = evidence.record.tests().filter(is_cost);
     let all: Vec<Spent<'_>> = tests.flat_map(ends).flatten().collect();
     let costs = by(&all, |one| one.cell());
     let flows = by(&all, |one| one.flow());
@@ -58,8 +63,9 @@ struct Spent<'r> {
     shared_host: bool,
 }
 
-/// Host, direction, protocol, family, and whether the rate was limited.
-type Flow = (Role, CostDirection, Protocol, u8, bool);
+/// Host, direction, protocol, family, whether the rate was limited, and whose time is known. Times of different bases are
+/// not on one line.
+type Flow = (Role, CostDirection, Protocol, u8, bool, CostBasis);
 
 impl<'r> Spent<'r> {
     /// `None` where neither packets nor time are known, or nothing was carried.
@@ -98,11 +104,12 @@ impl<'r> Spent<'r> {
     fn flow(&self) -> Flow {
         let Test { protocol, af, .. } = self.test;
         let is_paced = self.test.requested_bits_per_second.is_some();
-        (self.host, self.direction, *protocol, *af, is_paced)
+        let (host, direction, basis) = (self.host, self.direction, self.basis);
+        (host, direction, *protocol, *af, is_paced, basis)
     }
 
-    fn cell(&self) -> (Flow, u32, CostBasis) {
-        (self.flow(), self.payload_bytes, self.basis)
+    fn cell(&self) -> (Flow, u32) {
+        (self.flow(), self.payload_bytes)
     }
 
     /// In user mode, and in the kernel on behalf of programs.
@@ -228,6 +235,7 @@ fn line(rows: &[&Spent<'_>]) -> Option<CostFit> {
         direction: first.direction,
         protocol: first.test.protocol,
         af: first.test.af,
+        basis: first.basis,
         tests: u32::try_from(points.len()).unwrap_or(u32::MAX),
         ns_per_packet: line.ns_per_packet,
         ns_per_byte: line.ns_per_byte,

@@ -2,8 +2,8 @@
 //! Record → ledger, facts, findings, and what to run next.
 
 use linerate_model::output::{
-    CannotTell, Cost, CostFit, Fact, Finding, ForwardResult, Knee, LedgerEntry, Moved, Output,
-    Trial, Verdict,
+    CannotTell, Cost, CostFit, CostProfile, Fact, Finding, ForwardResult, Knee, LedgerEntry, Moved,
+    Output, Trial, Verdict,
 };
 
 use crate::collect;
@@ -33,6 +33,8 @@ pub struct Explanation {
     pub costs: Vec<Cost>,
     /// CPU time by packet and byte, likewise.
     pub cost_fits: Vec<CostFit>,
+    /// Where the processors were, likewise.
+    pub cost_profiles: Vec<CostProfile>,
     /// What was not the same before and after a test, with its likely owner.
     pub moved: Vec<Moved>,
     /// How a device in the middle forwards.
@@ -87,8 +89,8 @@ fn of_certain(record: &Record, rules: &[Rule]) -> Explanation {
         "check" => limits.verdicts(),
         _ => Vec::new(),
     };
-    let (costs, cost_fits) = match record.run.kind.as_str() {
-        "cost" => cost::of(&evidence),
+    let ((costs, cost_fits), cost_profiles) = match record.run.kind.as_str() {
+        "cost" => (cost::of(&evidence), cost::profiles(&evidence)),
         _ => Default::default(),
     };
     Explanation {
@@ -96,6 +98,7 @@ fn of_certain(record: &Record, rules: &[Rule]) -> Explanation {
         verdicts,
         costs,
         cost_fits,
+        cost_profiles,
         moved: Vec::new(),
         device_setup: setup::of(record),
         ledger,
@@ -115,6 +118,7 @@ impl Explanation {
         output.verdicts.extend(self.verdicts);
         output.costs.extend(self.costs);
         output.cost_fits.extend(self.cost_fits);
+        output.cost_profiles.extend(self.cost_profiles);
         output.ledger.extend(self.ledger);
         let forward = output.forward.as_mut();
         if let Some(device) = forward.and_then(|forward| forward.device.as_mut()) {

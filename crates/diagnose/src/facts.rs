@@ -26,6 +26,7 @@ mod vantage;
 
 pub(crate) use cpu::Shares;
 pub use known::{Known, catalogue, known};
+pub(crate) use link::signal_quality;
 pub(crate) use socket::{control_limited_ratio, most_bytes as socket_limit};
 pub(crate) use tcp::{
     CARRIED_MORE, CONTROL_LIMITED, HELD_BACK, MostCarried, paces_itself,

@@ -28,20 +28,61 @@ pub use rule::{Explains, Risk, Rule, Strength};
 
 use std::sync::LazyLock;
 
-use linerate_knowledge::Packed;
+use linerate_knowledge::{Mistake, Packed};
 
 /// Every file of rules that the program carries, as text.
 pub const EMBEDDED: Packed = linerate_knowledge::RULES;
 
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let parsed = EMBEDDED
-        .each()
-        .filter_map(|(file, text)| parse(file, &text).ok());
-    parsed.flatten().collect()
-});
+static RULES: LazyLock<Read> = LazyLock::new(|| Read::of(EMBEDDED.each()));
 
 /// Every rule that the program carries.
 #[must_use]
 pub fn embedded() -> &'static [Rule] {
-    &RULES
+    &RULES.rules
+}
+
+/// What is wrong in files that the program carries: their rules do not take part.
+#[must_use]
+pub fn embedded_mistakes() -> &'static [Mistake] {
+    &RULES.mistakes
+}
+
+/// The rules of the files that are right, and the mistakes of the others.
+#[derive(Default)]
+struct Read {
+    rules: Vec<Rule>,
+    mistakes: Vec<Mistake>,
+}
+
+impl Read {
+    fn of(files: impl Iterator<Item = (&'static str, String)>) -> Self {
+        let mut all = Self::default();
+        for (file, text) in files {
+            match parse(file, &text) {
+                Ok(rules) => all.rules.extend(rules),
+                Err(found) => all.mistakes.extend(found),
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_file_of_rules_is_reported_and_the_others_are_read() {
+        let (name, right) = EMBEDDED.each().next().unwrap();
+        let wrong = "[[rule]]\nid = 7\n".to_owned();
+        let read = Read::of([("wrong.toml", wrong), (name, right)].into_iter());
+        assert!(!read.rules.is_empty());
+        assert!(read.mistakes.iter().all(|one| one.file == "wrong.toml"));
+        assert!(!read.mistakes.is_empty());
+    }
+
+    #[test]
+    fn every_file_of_rules_in_the_program_is_right() {
+        assert_eq!(embedded_mistakes(), []);
+    }
 }

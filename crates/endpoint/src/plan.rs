@@ -42,7 +42,7 @@ pub struct TestPlan {
     pub interval_ms: u64,
     /// UDP payload, or TCP write size. `None`: UDP the control connection's MSS, TCP 128 KiB.
     pub payload_bytes: Option<u32>,
-    /// Payload rate of each stream; `None` = as fast as it goes.
+    /// Payload rate of each stream; `None` is unlimited.
     pub bits_per_second: Option<u64>,
     /// Datagrams sent back to back; `None` = 200 µs of line time, 8 … 128.
     pub burst: Option<u32>,

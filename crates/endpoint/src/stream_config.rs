@@ -13,7 +13,7 @@ use super::stream::{Limit, Stamp};
 use super::streams::{Work, Worker};
 use linerate_linux::tcp;
 use linerate_linux::udp::{self, Opened};
-use linerate_method::pacing::default_burst_packets;
+use linerate_method::pacing::{burst_of_batches, default_burst_packets};
 use linerate_model::output::{IoMode, Protocol};
 use linerate_wire::iperf3::datagram::CounterWidth;
 use linerate_wire::iperf3::params::{self, Params};
@@ -310,9 +310,6 @@ impl StreamConfig {
 
     fn udp_tx(&self, index: u32, opened: Opened) -> io::Result<UdpTx> {
         let payload_bytes = self.payload_bytes as usize;
-        let burst = self
-            .burst
-            .unwrap_or_else(|| default_burst_packets(self.bits_per_second, self.payload_bytes));
         let slots = match self.udp_tx {
             udp::TxMode::Gso => GSO_SLOTS,
             udp::TxMode::Mmsg => MMSG_SLOTS,
@@ -322,16 +319,26 @@ impl StreamConfig {
             .memory
             .slots(self.streams_total(), payload_bytes, slots);
         let mut sender = udp::Sender::new(opened.socket.into(), payload_bytes, slots, self.udp_tx)?;
-        (0..sender.slots()).for_each(|slot| fill(sender.slot(slot)));
+        let slots = sender.slots();
+        (0..slots).for_each(|slot| fill(sender.slot(slot)));
         Ok(UdpTx {
             never_spins: self.worker.for_cost,
             sender,
             bits_per_second: self.bits_per_second,
-            burst_packets: burst,
+            burst_packets: self.burst_packets(slots),
             stamp: self.stamp,
             limit: self.share(index),
             delay_ns: 0,
             errors_most: u64::MAX,
+        })
+    }
+
+    /// The declared burst. Without a rate there is none, and a batch is all that the sender takes at once.
+    fn burst_packets(&self, slots: usize) -> u32 {
+        let rate = self.bits_per_second.filter(|&rate| rate > 0);
+        self.burst.unwrap_or_else(|| match rate {
+            Some(_) => default_burst_packets(rate, self.payload_bytes),
+            None => burst_of_batches(u32::try_from(slots).unwrap_or(u32::MAX)),
         })
     }
 
@@ -367,7 +374,7 @@ impl StreamConfig {
         match self.udp_rx {
             udp::RxMode::Gro => {
                 let streams = self.streams_total();
-                self.memory.slots(streams, udp::JOINED_BYTES, RX_BATCH)
+                self.memory.slots(streams, udp::JOINED_BYTES, GRO_BATCH)
             }
             udp::RxMode::Plain | udp::RxMode::Mmsg => RX_BATCH,
         }
@@ -464,6 +471,8 @@ const READ_BYTES: usize = 128 * 1024;
 /// The front of a datagram that the accounting looks at.
 const CAPTURE_BYTES: usize = 64;
 const RX_BATCH: usize = 64;
+/// Messages of up to 64 KiB: their buffers fit into the caches.
+const GRO_BATCH: usize = 16;
 /// With a buffer of this size a receiver lets datagrams gather for a moment: fewer wake-ups, which
 /// the sender's processor would pay for.
 const LINGER_BUFFER_BYTES: usize = 1 << 20;
@@ -474,3 +483,26 @@ const GSO_SLOTS: usize = 64;
 const WAIT: Duration = Duration::from_millis(50);
 /// A peer that is gone is noticed by its data connection.
 const DEAD_PEER: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unpaced_batch_is_all_slots_and_a_paced_one_follows_the_rate() {
+        let config = |rate, burst| StreamConfig {
+            bits_per_second: rate,
+            burst,
+            payload_bytes: 1448,
+            ..StreamConfig::of_plan(&TestPlan::tcp("peer"), true, 1448)
+        };
+        for rate in [None, Some(0)] {
+            assert_eq!(config(rate, None).burst_packets(45), 8 * 45);
+        }
+        let rate = Some(1_000_000_000);
+        let paced = default_burst_packets(rate, config(rate, None).payload_bytes);
+        assert_eq!(config(rate, None).burst_packets(45), paced);
+        assert_eq!(config(rate, Some(9)).burst_packets(45), 9);
+        assert_eq!(config(None, Some(9)).burst_packets(45), 9);
+    }
+}

@@ -46,7 +46,7 @@ pub(crate) struct Sent {
     pub began_late_ns: u64,
     /// The time in which others had its CPU, of any length; 0 where the kernel does not report it.
     pub waited_ns: u64,
-    /// The host blocked it for so long that it gave up.
+    /// The host blocked it until its time limit.
     pub gave_up: bool,
     pub first_ns: u64,
     pub last_ns: u64,

@@ -75,7 +75,7 @@ impl<'a> TrialRequest<'a> {
 #[derive(Debug)]
 pub(crate) struct TrialRun {
     pub trial: Trial,
-    /// What each port saw besides test frames.
+    /// Frames other than test frames that each port saw.
     pub seen: [Seen; 2],
     /// In the order of the trial's directions.
     pub arrivals: Vec<Arrivals>,

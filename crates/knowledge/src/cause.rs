@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Causes: what speaks for and against each, what it would explain, how to check it, and what to change.
+//! Causes: the evidence for and against each, what it would explain, how to check it, and what to change.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ pub struct Cause {
     pub prior_db: f64,
     /// Situations without which it cannot be.
     pub requires: Vec<String>,
-    /// What speaks for and against it.
+    /// Evidence for and against it.
     pub evidence: Vec<Sign>,
     /// How people and programs speak of it: phrases.
     pub words: Vec<String>,
@@ -359,7 +359,9 @@ const CAUSE_KEYS: &[&str] = &[
     "change", "source", "example",
 ];
 const PLACES: &[&str] = &["host", "partner", "path", "switch", "vm-host", "program"];
-const RISKS: &[&str] = &["live", "blip", "reboot", "rebuild", "hw", "advice"];
+const RISKS: &[&str] = &[
+    "live", "blip", "reboot", "rebuild", "firmware", "repair", "hw", "advice",
+];
 /// Situations that a cause or a fault can require.
 const SITUATIONS: &[&str] = &[
     "forwarding",

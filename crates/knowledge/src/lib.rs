@@ -19,6 +19,7 @@
 mod cause;
 mod check;
 mod distance;
+mod function;
 pub mod keys;
 mod learnt;
 mod literal;
@@ -44,6 +45,7 @@ mod words;
 pub use cause::{Cause, Check, Fault, Remedy, causes, faults, parse_causes, parse_faults};
 pub use check::check_together;
 pub use distance::distance;
+pub use function::{Family, Functions, functions, parse_functions};
 pub use learnt::{Alike, Wording, wording};
 pub use literal::{Seen, seen_in};
 pub use mention::{Mention, mentioned};
@@ -53,8 +55,8 @@ pub use message::{
 pub use mistake::{Mistake, Mistakes};
 pub use owner::{Owner, owners, owners_of, parse_owners};
 pub use packed::{
-    CAUSES, CIRCUMSTANCES, DRIVERS as EMBEDDED, KNOWN, LEARNT, MENTIONS, MESSAGES, OWNERS, Packed,
-    RANGES, REASONS, REGISTERS, REMEDIES, RULES, SYMPTOMS, TUNABLES,
+    CAUSES, CIRCUMSTANCES, DRIVERS as EMBEDDED, FUNCTIONS, KNOWN, LEARNT, MENTIONS, MESSAGES,
+    OWNERS, Packed, RANGES, REASONS, REGISTERS, REMEDIES, RULES, SYMPTOMS, TUNABLES,
 };
 pub use parse::parse;
 pub use pattern::Pattern;

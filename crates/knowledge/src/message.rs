@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Messages of the kernel and of daemons: how each is recognised, how abnormal it is, and which causes it speaks for.
+//! Messages of the kernel and of daemons: how each is recognised, how abnormal it is, and which causes it supports.
 
 mod pattern;
 
@@ -26,7 +26,7 @@ pub struct Message {
     pub drivers: Vec<String>,
     /// How abnormal it is.
     pub level: Level,
-    /// Causes that it speaks for, or against: decibans.
+    /// Causes that it supports or contradicts: decibans.
     pub supports: Vec<(String, f64)>,
     /// What it means.
     pub means: String,

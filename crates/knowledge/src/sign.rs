@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A sign: something that a text can show, and how strongly it speaks for a cause if it does, or against it if the text
+//! A sign: something that a text can show, and how strongly it supports a cause if it does, or contradicts it if the text
 //! shows the opposite.
 
 use super::message::MessagePattern;

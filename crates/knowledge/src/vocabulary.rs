@@ -13,7 +13,7 @@ use crate::cause::{Cause, causes, faults};
 use crate::message::messages;
 use crate::phrase::{Phrases, words};
 
-/// A phrase and the causes that it speaks for.
+/// A phrase and the causes that it supports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spoken {
     /// As the table has it.
@@ -165,7 +165,7 @@ const ALONE_DB: f64 = 6.0;
 /// causes of the cases to learn from best.
 const DESCRIBED_DB: f64 = 4.0;
 const LENGTH_LEAST: f64 = 20.0;
-/// A word that describes more causes says nothing.
+/// A word that describes more causes is not evidence.
 const SHARED_MOST: usize = 60;
 /// From here on a message is one of its cause.
 const CLEAR_DB: f64 = 6.0;

@@ -151,7 +151,7 @@ impl Host {
     }
 
     /// Moves the calling thread, and the threads that it starts from now on, into this host
-    /// for good. Called by the main thread, `/proc/net` is this host's too.
+    /// permanently. Called by the main thread, `/proc/net` is this host's too.
     ///
     /// # Errors
     /// Those of setns(2).

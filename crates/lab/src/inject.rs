@@ -54,6 +54,10 @@ impl Lab {
             Fault::AcceptQueue { connections } => {
                 sysctl(b, "core.somaxconn", &connections.to_string())
             }
+            // Of packets that are not ECN-capable nothing is cleared or marked.
+            Fault::EcnClear | Fault::EcnMark { .. } => {
+                each([a, b], |host| sysctl(host, "ipv4.tcp_ecn", "1"))
+            }
             Fault::ArpFlux => answer_from_second(b, plan),
             Fault::CpuContention { threads } => {
                 let cpu = cpu::allowed().last().copied().unwrap_or(0);

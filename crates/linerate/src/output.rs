@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where words go: results to stdout, everything else to stderr.
 //!
-//! - `--json` prints one document, also on errors; `--json-stream` one object a line, flushed.
+//! - `--json` prints one document, also on errors; `--json-stream` one object per line, flushed.
 //! - Colour and a status line that is drawn over only on a terminal; meaning never by colour alone.
 //! - A reader that went away (broken pipe) is a quiet success.
 //! - A terminal that is paused does not stop the measurement.

@@ -41,7 +41,7 @@ pub(crate) fn ends_the_process() {
 pub(crate) struct AtPanic(u64);
 
 impl AtPanic {
-    /// What an end without destructors would leave behind. It must not wait for another thread.
+    /// What would remain after an exit without destructors. It must not wait for another thread.
     pub(crate) fn undo(undo: impl FnOnce() + Send + 'static) -> Self {
         let mut known = known();
         known.next += 1;

@@ -32,7 +32,7 @@ pub(crate) enum Destination {
     Directory(PathBuf),
     /// Nowhere, for this reason.
     Nowhere(String),
-    /// The directory of a run that goes on.
+    /// The directory of a run that is continued.
     Again(PathBuf),
     /// A new directory under this one.
     Runs(PathBuf),
@@ -251,7 +251,7 @@ impl Store {
         self.run.exchange(output);
     }
 
-    /// Writes the results for good.
+    /// Writes the results permanently.
     pub(crate) fn finish(&mut self, output: &mut Output) -> &Location {
         self.attempt(SAMPLES, |store, _| match store.samples.take() {
             Some(file) => file.sync_all(),
@@ -324,12 +324,54 @@ pub(crate) fn trials(directory: &Path) -> io::Result<Vec<Trial>> {
     lines(directory, TRIALS)
 }
 
-/// The runs of a matrix's cells, in their order; none where there is no such file. A damaged line costs a run.
+/// The runs of a matrix's cells.
+pub(crate) struct CellRuns {
+    /// In their order.
+    pub(crate) runs: Vec<CellRun>,
+    /// The lines that are none, each with its number and the reason.
+    pub(crate) damaged: Vec<String>,
+}
+
+/// The runs of a matrix's cells; none where there is no such file. A damaged line costs a run.
 ///
 /// # Errors
 /// As [`content`].
-pub(crate) fn cell_runs(directory: &Path) -> io::Result<Vec<CellRun>> {
-    lines(directory, RUNS)
+pub(crate) fn cell_runs(directory: &Path) -> io::Result<CellRuns> {
+    let bytes = content(directory, RUNS)?;
+    let lines = bytes.split(|byte| *byte == b'\n').zip(1..);
+    let mut found = CellRuns {
+        runs: Vec::new(),
+        damaged: Vec::new(),
+    };
+    for (line, number) in lines.filter(|(line, _)| !line.is_empty()) {
+        match cell_run_of(line) {
+            Ok(run) => found.runs.push(run),
+            Err(why) => found.damaged.push(format!("{RUNS}, line {number}: {why}")),
+        }
+    }
+    Ok(found)
+}
+
+fn cell_run_of(line: &[u8]) -> Result<CellRun, String> {
+    let run: CellRun = json::read(line).map_err(|why| {
+        let cell = cell_of(line).map_or(String::new(), |cell| format!("cell {cell}: "));
+        format!("{cell}it is not a whole run ({why})")
+    })?;
+    let is_wrong = |value: f64| !value.is_finite() || value < 0.0;
+    let mut values = run.values.iter();
+    match values.find(|(_, value)| is_wrong(**value)) {
+        Some((name, value)) => Err(format!("cell {}: {name} is {value}", run.cell)),
+        None => Ok(run),
+    }
+}
+
+/// The cell that a damaged line names.
+fn cell_of(line: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(line);
+    let (_, rest) = text.split_once("\"cell\":")?;
+    let digits = rest.trim_start().chars();
+    let digits: String = digits.take_while(char::is_ascii_digit).collect();
+    (!digits.is_empty()).then_some(digits)
 }
 
 /// The entries of a file, one a line, without those that cannot be read.

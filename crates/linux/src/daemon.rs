@@ -86,7 +86,7 @@ fn code_of(mut reader: PipeReader) -> u8 {
 }
 
 fn is_parent() -> io::Result<bool> {
-    // SAFETY: one thread; the child is a plain copy that goes on with the program.
+    // SAFETY: one thread; the child is a plain copy that continues the program.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         id => Ok(id > 0),

@@ -119,7 +119,8 @@ impl ReceiveBuffers {
             ask: capacity.min(LEAST_ASKED),
             filled: false,
             pending_error: None,
-            payload: vec![0; capacity * message_bytes].into_boxed_slice(),
+            // Not zeros: their pages would be missing until the first messages come.
+            payload: vec![u8::MAX; capacity * message_bytes].into_boxed_slice(),
             controls: vec![Control([0; CONTROL_BYTES]); capacity].into_boxed_slice(),
             names: vec![Name([0; 32]); capacity].into_boxed_slice(),
             vectors: vec![EMPTY_VECTOR; capacity].into_boxed_slice(),

@@ -65,7 +65,7 @@ impl NetNs {
     /// Runs `inside` on a new thread in this namespace. Threads that it starts are inside too.
     ///
     /// # Errors
-    /// Those of setns(2) and of starting a thread; a panic of `inside` goes on in the caller.
+    /// Those of setns(2) and of starting a thread; a panic of `inside` continues in the caller.
     pub fn run<T: Send>(&self, inside: impl FnOnce() -> T + Send) -> io::Result<T> {
         on_new_thread(|| {
             join(self.fd.as_fd())?;
@@ -73,7 +73,7 @@ impl NetNs {
         })?
     }
 
-    /// Moves the calling thread, and the threads that it starts from now on, here for good.
+    /// Moves the calling thread, and the threads that it starts from now on, here permanently.
     ///
     /// # Errors
     /// Those of setns(2).

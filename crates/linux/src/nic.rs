@@ -27,6 +27,7 @@ pub use ethtool::registers::{RegisterDump, register_dump};
 pub use ethtool::{
     Card, Ethtool, Family, Parameters, bus, cable, driver, energy, ethtool_stats, feature,
     flow_hash, permanent_address, physical, receive_hash, settings, speed_bits_per_second,
+    time_stamps,
 };
 pub use link::{Link, link, list};
 pub use mdio::Phy;

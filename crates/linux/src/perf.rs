@@ -8,8 +8,12 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _};
+use std::ptr;
 
 use linerate_model::output::{EventsMissing, ThreadEvents};
+
+mod ring;
+pub mod stacks;
 
 /// Counters of one thread.
 #[derive(Debug)]
@@ -73,23 +77,36 @@ fn scaled(value: u64, enabled_ns: u64, running_ns: u64) -> u64 {
 
 /// One event of the calling thread on any processor.
 fn event(config: u64, group: Option<&File>) -> io::Result<File> {
-    let attributes = Attributes {
+    let (this_thread, any_processor) = (0, -1);
+    open(&counted(config), this_thread, any_processor, group)
+}
+
+fn counted(config: u64) -> Attributes {
+    Attributes {
         kind: TYPE_HARDWARE,
         size: size_of::<Attributes>() as u32,
         config,
         read_format: TOTAL_TIME_ENABLED | TOTAL_TIME_RUNNING | GROUP,
         flags: EXCLUDE_HYPERVISOR,
         ..Attributes::default()
-    };
-    let (this_thread, any_processor): (libc::c_long, libc::c_long) = (0, -1);
+    }
+}
+
+/// An event of a thread, or of all (−1), on a processor, or on any (−1).
+fn open(
+    attributes: &Attributes,
+    thread: libc::c_long,
+    processor: libc::c_long,
+    group: Option<&File>,
+) -> io::Result<File> {
     let group = group.map_or(-1, |leader| libc::c_long::from(leader.as_raw_fd()));
     // SAFETY: the kernel reads `size` bytes of `attributes`, which lives as long as the call.
     let fd = unsafe {
         libc::syscall(
             libc::SYS_perf_event_open,
-            &raw const attributes,
-            this_thread,
-            any_processor,
+            ptr::from_ref(attributes),
+            thread,
+            processor,
             group,
             FLAG_FD_CLOEXEC,
         )
@@ -111,7 +128,7 @@ fn missing(error: &io::Error) -> EventsMissing {
 
 /// `struct perf_event_attr` (include/uapi/linux/perf_event.h), its first version.
 #[repr(C)]
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Attributes {
     kind: u32,
     size: u32,
@@ -132,12 +149,17 @@ const CACHE_MISSES: u64 = 3;
 const TOTAL_TIME_ENABLED: u64 = 1;
 const TOTAL_TIME_RUNNING: u64 = 2;
 const GROUP: u64 = 8;
+const EXCLUDE_HYPERVISOR: u64 = flag(6);
+
 /// A field of bits, of which the compiler takes the first from the least significant end, or from the most significant.
-const EXCLUDE_HYPERVISOR: u64 = if cfg!(target_endian = "little") {
-    1 << 6
-} else {
-    1 << 57
-};
+const fn flag(number: u32) -> u64 {
+    if cfg!(target_endian = "little") {
+        1 << number
+    } else {
+        1 << (63 - number)
+    }
+}
+
 const FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 
 #[cfg(test)]

@@ -27,12 +27,12 @@ impl Reader {
         Self(Pid::from_child(child))
     }
 
-    /// Sends SIGSTOP: it stops reading its sockets.
+    /// Sends SIGSTOP: it stops reading its sockets. So does the group that it leads, if it leads one.
     ///
     /// # Errors
     /// ESRCH when it has gone.
     pub fn pause(self) -> io::Result<()> {
-        Ok(rustix::process::kill_process(self.0, Signal::STOP)?)
+        self.signal_all(Signal::STOP)
     }
 
     /// Sends a signal by its number; unknown numbers are ignored.
@@ -57,11 +57,17 @@ impl Reader {
         }
     }
 
-    /// Sends SIGCONT.
+    /// Sends SIGCONT, to whom [`Self::pause`] sent SIGSTOP.
     ///
     /// # Errors
     /// ESRCH when it has gone.
     pub fn resume(self) -> io::Result<()> {
-        Ok(rustix::process::kill_process(self.0, Signal::CONT)?)
+        self.signal_all(Signal::CONT)
+    }
+
+    fn signal_all(self, signal: Signal) -> io::Result<()> {
+        rustix::process::kill_process_group(self.0, signal)
+            .or_else(|_leads_none| rustix::process::kill_process(self.0, signal))
+            .map_err(io::Error::from)
     }
 }

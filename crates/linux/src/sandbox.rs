@@ -115,7 +115,7 @@ impl std::fmt::Display for Switch {
 /// else a user namespace.
 ///
 /// # Errors
-/// [`Refusal`]: nothing has changed and the caller goes on where it was.
+/// [`Refusal`]: nothing has changed and the caller continues where it was.
 pub fn enter(privilege: Option<Privilege>) -> Result<Privilege, Refusal> {
     refuse_threads()?;
     let privilege = privilege.unwrap_or_else(own_privilege);
@@ -206,7 +206,7 @@ fn clone_into(privilege: Privilege) -> io::Result<Option<i32>> {
         true => (0, flags),
         false => (flags, 0),
     };
-    // SAFETY: no stack is given, so the child goes on with a copy of this one as after fork;
+    // SAFETY: no stack is given, so the child continues on a copy of this one as after fork;
     // the process has one thread (checked by the caller), so no lock is held by another.
     let pid = unsafe { libc::syscall(libc::SYS_clone, first, second, 0usize, 0usize, 0usize) };
     match pid {
@@ -237,7 +237,7 @@ fn become_init(privilege: Privilege, caller: Caller, mut outside: UnixStream) {
         leave(1);
     }
     let before = block_signals();
-    // SAFETY: one thread; the child is a plain copy that goes on with the program.
+    // SAFETY: one thread; the child is a plain copy that continues the program.
     match unsafe { libc::fork() } {
         0 => {
             if caller.own_group {

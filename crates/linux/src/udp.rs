@@ -27,7 +27,7 @@ use libc::c_int;
 use rustix::event::PollFlags;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-pub use acceptor::{Acceptor, Greeting, plain};
+pub use acceptor::{Acceptor, Greeting, Load, plain};
 pub use receiver::{
     Batch, Datagram, Datagrams, JOINED_BYTES, Receiver, ReceiverConfig, RxMode, drops_so_far,
     queued_bytes,
@@ -109,6 +109,22 @@ pub fn connect(
     Ok(opening.done())
 }
 
+/// Opens an IPv6 socket connected to an IPv4 peer by mapped addresses (RFC 4291 §2.5.5.2).
+fn connect_mapped(peer: SocketAddr, local: SocketAddr, options: &Options) -> io::Result<Opened> {
+    let opening = open(true, options)?;
+    opening.socket.set_only_v6(false)?;
+    opening.socket.bind(&SockAddr::from(mapped(local)))?;
+    opening.socket.connect(&SockAddr::from(mapped(peer)))?;
+    Ok(opening.done())
+}
+
+fn mapped(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(v4) => (v4.to_ipv6_mapped(), address.port()).into(),
+        IpAddr::V6(_) => address,
+    }
+}
+
 /// Binds the wildcard address: dual-stack where IPv6 exists, else IPv4.
 pub fn bind_wildcard(port: u16, options: &Options) -> io::Result<Opened> {
     bind((Ipv6Addr::UNSPECIFIED, port).into(), options).or_else(|error| {
@@ -168,7 +184,7 @@ fn open(ipv6: bool, options: &Options) -> io::Result<Opening> {
         set_both(&socket, ipv6, (libc::IP_RECVERR, libc::IPV6_RECVERR), 1)?;
     }
     if options.packet_info {
-        set_both(&socket, ipv6, (libc::IP_PKTINFO, libc::IPV6_RECVPKTINFO), 1)?;
+        set_packet_info(&socket, true)?;
     }
     if let Some(rate) = options.max_pacing_bytes_per_second {
         sockopt::set(&socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &rate)?;
@@ -180,6 +196,13 @@ fn open(ipv6: bool, options: &Options) -> io::Result<Opening> {
         recv_buffer,
         send_buffer,
     })
+}
+
+/// Whether each datagram reports where it was addressed to.
+fn set_packet_info(socket: impl AsFd, wanted: bool) -> io::Result<()> {
+    let names = (libc::IP_PKTINFO, libc::IPV6_RECVPKTINFO);
+    let ipv6 = is_ipv6(socket.as_fd())?;
+    set_both(socket, ipv6, names, c_int::from(wanted))
 }
 
 /// Sets an IPv4 option, and on an IPv6 socket its twin too: IPv4-mapped peers obey the IPv4 one.

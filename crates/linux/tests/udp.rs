@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use linerate_linux::clock::wall_ns;
 use linerate_linux::cpu;
 use linerate_linux::udp::{
-    self, Acceptor, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode,
+    self, Acceptor, Load, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode,
 };
 
 const LOOPBACKS: [&str; 2] = ["127.0.0.1", "::1"];
@@ -59,14 +59,17 @@ fn lingering_takes_the_same_datagrams_in_fewer_batches() {
 #[test]
 fn a_short_last_batch_is_split_right() {
     stay_on_one_processor();
-    let (mut sender, mut receiver) = pair("127.0.0.1", 700, 100, TxMode::Gso, RxMode::Gro);
-    number(&mut sender, 0, 100);
-    assert_eq!(sender.send(3..100).accepted, 97);
+    let (mut sender, mut receiver) = pair("127.0.0.1", 700, 130, TxMode::Gso, RxMode::Gro);
+    let slots = sender.slots();
+    // Whole messages of 64.
+    assert_eq!(slots, 128);
+    number(&mut sender, 0, 128);
+    assert_eq!(sender.send(3..slots).accepted, 125);
     let mut expected = 3;
-    while expected < 100 {
+    while expected < 128 {
         expected = collect(&mut receiver, expected, expected + 1);
     }
-    assert_eq!(expected, 100);
+    assert_eq!(expected, 128);
 }
 
 #[test]
@@ -211,7 +214,8 @@ fn a_grant_below_what_was_asked_says_so() {
 #[test]
 fn an_acceptor_gives_each_peer_its_own_socket() {
     let mut acceptor = Acceptor::bind(None, 0, &Options::default()).unwrap();
-    for address in LOOPBACKS {
+    let of_each_load = |address| [(address, Load::Heavy), (address, Load::Light)];
+    for (address, load) in LOOPBACKS.into_iter().flat_map(of_each_load) {
         let peer = UdpSocket::bind(any_port(address)).unwrap();
         let other = UdpSocket::bind(any_port(address)).unwrap();
         let at: SocketAddr = (address.parse::<IpAddr>().unwrap(), acceptor.port()).into();
@@ -224,7 +228,7 @@ fn an_acceptor_gives_each_peer_its_own_socket() {
         );
         assert_eq!(greeting.source, peer.local_addr().unwrap());
         let (twin, strays) = acceptor
-            .connected_twin(greeting.local, greeting.source, &Options::default())
+            .connected_twin(greeting.local, greeting.source, &Options::default(), load)
             .unwrap();
         assert_eq!(strays, []);
         peer.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -243,6 +247,26 @@ fn an_acceptor_gives_each_peer_its_own_socket() {
     }
 }
 
+/// The kernel looks only at the first socket of an address and port before it looks up the route.
+#[test]
+fn a_light_twin_leaves_the_first_place_to_the_data() {
+    if UdpSocket::bind("[::1]:0").is_err() {
+        println!("skipped: no IPv6 here");
+        return;
+    }
+    let acceptor = Acceptor::bind(None, 0, &Options::default()).unwrap();
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let domain = |load| {
+        let local = Ipv4Addr::LOCALHOST.into();
+        let twin =
+            acceptor.connected_twin(local, peer.local_addr().unwrap(), &Options::default(), load);
+        let (twin, _) = twin.unwrap();
+        socket2::SockRef::from(&twin.socket).domain().unwrap()
+    };
+    assert_eq!(domain(Load::Heavy), socket2::Domain::IPV4);
+    assert_eq!(domain(Load::Light), socket2::Domain::IPV6);
+}
+
 /// Another program that asked for it could share the port, and received what is meant for the server.
 #[test]
 fn no_other_program_shares_the_port_of_an_acceptor() {
@@ -257,6 +281,7 @@ fn no_other_program_shares_the_port_of_an_acceptor() {
             Ipv4Addr::LOCALHOST.into(),
             peer.local_addr().unwrap(),
             &Options::default(),
+            Load::Heavy,
         )
         .unwrap();
     for address in [Ipv4Addr::LOCALHOST, Ipv4Addr::UNSPECIFIED] {
@@ -266,6 +291,25 @@ fn no_other_program_shares_the_port_of_an_acceptor() {
         let port = SocketAddr::from((address, acceptor.port()));
         let refused = thief.bind(&port.into()).unwrap_err();
         assert_eq!(refused.kind(), std::io::ErrorKind::AddrInUse, "{address}");
+    }
+}
+
+/// A control message that says the same of each datagram would cost each of them.
+#[test]
+fn a_twin_reports_no_destination_address() {
+    let of_each_load = |address| [(address, Load::Heavy), (address, Load::Light)];
+    for (address, load) in LOOPBACKS.into_iter().flat_map(of_each_load) {
+        let acceptor = Acceptor::bind(None, 0, &Options::default()).unwrap();
+        let peer = UdpSocket::bind(any_port(address)).unwrap();
+        let at: SocketAddr = (address.parse::<IpAddr>().unwrap(), acceptor.port()).into();
+        let source = peer.local_addr().unwrap();
+        let twin = acceptor.connected_twin(at.ip(), source, &Options::default(), load);
+        peer.send_to(b"data", at).unwrap();
+        let config = ReceiverConfig::new(16, 8, RxMode::Plain);
+        let mut receiver = Receiver::new(twin.unwrap().0.socket.into(), config).unwrap();
+        let batch = receiver.receive(PATIENCE).unwrap();
+        let locals: Vec<_> = batch.iter().map(|datagram| datagram.local).collect();
+        assert_eq!(locals, [None]);
     }
 }
 
@@ -289,7 +333,7 @@ fn twins_made_under_a_storm_of_greetings_lose_none() {
     let mut twins = Vec::new();
     for _ in 0..50 {
         let (twin, strays) = acceptor
-            .connected_twin(at.ip(), first.local_addr().unwrap(), &options)
+            .connected_twin(at.ip(), first.local_addr().unwrap(), &options, Load::Heavy)
             .unwrap();
         let strays = strays.iter();
         strays.for_each(|greeting| note(&mut seen, &greeting.bytes));

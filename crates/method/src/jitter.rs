@@ -19,12 +19,18 @@ impl Jitter {
     }
 
     /// Records the transit time (arrival − sending time, in ns, with any constant offset) of the next arrival.
+    #[inline]
     pub fn record(&mut self, transit_ns: i64) {
         if let Some(last) = self.last_transit_ns.replace(transit_ns) {
             let difference = transit_ns.abs_diff(last) as f64;
             let estimate = self.estimate_ns.unwrap_or(0.0);
             self.estimate_ns = Some(estimate + (difference - estimate) / GAIN_DIVISOR);
         }
+    }
+
+    /// Records `packets` arrivals in succession with the same transit time.
+    pub fn record_n(&mut self, transit_ns: i64, packets: u32) {
+        (0..packets).for_each(|_| self.record(transit_ns));
     }
 
     /// The estimate in nanoseconds; `None` before two packets have arrived.

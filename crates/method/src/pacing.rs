@@ -128,7 +128,7 @@ impl Pacer {
 
     /// The largest batch of [`Self::next`].
     pub fn batch_packets(&self) -> u32 {
-        (self.config.burst_packets / 8).max(1)
+        (self.config.burst_packets / BATCHES_IN_A_BURST).max(1)
     }
 
     /// The declared burst.
@@ -196,6 +196,11 @@ pub fn default_burst_packets(bits_per_second: Option<u64>, payload_bytes: u32) -
     packets.clamp(8, u64::from(MAX_DEFAULT_BURST_PACKETS)) as u32
 }
 
+/// Returns the burst with which each batch has `packets`.
+pub fn burst_of_batches(packets: u32) -> u32 {
+    packets.saturating_mul(BATCHES_IN_A_BURST)
+}
+
 fn saturate(value: u128) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
@@ -203,6 +208,7 @@ fn saturate(value: u128) -> u64 {
 const NS_PER_S: u128 = 1_000_000_000;
 /// The bound is stated for windows of 1 ms.
 const WINDOWS_PER_S: u128 = 1000;
+const BATCHES_IN_A_BURST: u32 = 8;
 /// A default burst lasts 200 µs.
 const BURSTS_PER_S: u64 = 5_000;
 const MIN_BURST_PACKETS: u32 = 3;

@@ -139,6 +139,23 @@ impl SequenceAccount {
         Arrival::New
     }
 
+    /// Records `packets` consecutive sequences from `first` on that arrived at once, if all of them are
+    /// [`Arrival::New`]; otherwise none, and returns `false`: they are to be recorded one by one.
+    pub fn record_run(&mut self, first: u64, packets: u64, now_ns: u64) -> bool {
+        let distance = first.saturating_sub(self.counted.highest);
+        let is_next = (1..=self.window).contains(&distance);
+        if !is_next || self.suspect.is_some() || !(1..=self.window).contains(&packets) {
+            return false;
+        }
+        self.advance(first, now_ns);
+        let last = first + (packets - 1);
+        self.close_up_to(last.saturating_sub(self.window));
+        self.set_run(first + 1, packets - 1);
+        self.counted.highest = last;
+        self.counted.received_unique += packets - 1;
+        true
+    }
+
     /// Returns, once, the classification of the last packet that was [`Arrival::Held`], after the
     /// [`Self::record`] or [`Self::finish`] that confirmed it.
     pub fn take_confirmed(&mut self) -> Option<Arrival> {
@@ -304,17 +321,28 @@ impl SequenceAccount {
     /// Moves the window above `sequence`: what has not arrived up to there is lost.
     #[inline]
     fn close_up_to(&mut self, sequence: u64) {
-        while self.closed < sequence.min(self.counted.highest) {
-            self.closed += 1;
-            if self.is_set(self.closed) {
-                self.clear(self.closed);
+        let end = sequence.min(self.counted.highest);
+        while self.closed < end {
+            let (word, bits, packets) = self.span(self.closed + 1, end - self.closed);
+            if self.bits[word] & bits == bits {
+                self.bits[word] &= !bits;
+                self.closed += packets;
             } else {
-                self.lose(self.closed, 1);
+                self.close_next();
             }
         }
         if sequence > self.closed {
             self.lose(self.closed + 1, sequence - self.closed);
             self.closed = sequence;
+        }
+    }
+
+    fn close_next(&mut self) {
+        self.closed += 1;
+        if self.is_set(self.closed) {
+            self.clear(self.closed);
+        } else {
+            self.lose(self.closed, 1);
         }
     }
 
@@ -376,6 +404,24 @@ impl SequenceAccount {
     fn place(&self, sequence: u64) -> (usize, u64) {
         let slot = sequence & (self.window - 1);
         ((slot / 64) as usize, 1 << (slot % 64))
+    }
+
+    /// The word of `sequence`, its bits from there on for at most `packets` sequences, and how many these are.
+    #[inline]
+    fn span(&self, sequence: u64, packets: u64) -> (usize, u64, u64) {
+        let (word, first) = self.place(sequence);
+        let packets = packets.min(u64::from(first.leading_zeros()) + 1);
+        let bits = (u64::MAX >> (64 - packets)) * first;
+        (word, bits, packets)
+    }
+
+    fn set_run(&mut self, mut first: u64, mut packets: u64) {
+        while packets > 0 {
+            let (word, bits, taken) = self.span(first, packets);
+            self.bits[word] |= bits;
+            first += taken;
+            packets -= taken;
+        }
     }
 
     #[inline]

@@ -37,6 +37,11 @@ impl Transits {
 
     /// Records a datagram that arrived at `at_ns` of the receiver's clock after `transit_ns`.
     pub fn record(&mut self, at_ns: u64, transit_ns: i64) {
+        self.record_n(at_ns, transit_ns, 1);
+    }
+
+    /// Records `packets` datagrams that arrived together after the same time.
+    pub fn record_n(&mut self, at_ns: u64, transit_ns: i64, packets: u32) {
         if self.slices.is_empty() {
             self.start_ns = at_ns;
         }
@@ -45,7 +50,7 @@ impl Transits {
             self.slices.push(Slice::default());
         }
         if let Some(slice) = self.slices.get_mut(index) {
-            slice.record(transit_ns, &mut self.spare);
+            slice.record_n(transit_ns, packets, &mut self.spare);
         }
     }
 

@@ -30,7 +30,7 @@ impl Width {
     }
 
     /// One wrap, if a growth of up to `most` may have hidden it. In an unknown time that is any growth, but few counters of
-    /// 32 bits ever grow so much.
+    /// 32 bits ever grow by this much.
     fn unseen(self, most: f64) -> Option<u64> {
         let turn = self.turn()?;
         (most >= turn as f64 && (most.is_finite() || self == Self::Bits16)).then_some(turn)

@@ -36,6 +36,7 @@ pub mod record;
 pub mod round_trips;
 pub mod run;
 pub mod sample;
+pub mod sampled;
 pub mod series;
 pub mod setting;
 pub mod state;

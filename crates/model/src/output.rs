@@ -37,7 +37,10 @@ pub use benchmark::{
 };
 pub use change::{ChangeState, SettingChange};
 pub use comparison::{Comparison, Difference, Excluded, Guard, GuardStatus, Judgement, Side};
-pub use cost::{Bound, Cost, CostBasis, CostDirection, CostFit, CostProcessor, Estimate};
+pub use cost::{
+    Bound, Cost, CostBasis, CostDirection, CostFit, CostFunction, CostProcessor, CostProfile,
+    CostShare, Estimate, SamplingMissing,
+};
 pub use counters::{
     Cpu, CpuPair, EventsMissing, MovedCounter, StreamCpu, ThreadEvents, ThreadTime,
 };

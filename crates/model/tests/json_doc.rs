@@ -199,6 +199,18 @@ fn populated() -> Output {
         knees: vec![knee()],
         costs: vec![cost()],
         cost_fits: vec![CostFit::default()],
+        cost_profiles: vec![CostProfile {
+            test_ids: vec![text()],
+            processors: vec![0],
+            families: vec![CostShare::default()],
+            contexts: vec![CostShare::default()],
+            others: vec![CostFunction {
+                module: Some(text()),
+                ..CostFunction::default()
+            }],
+            missing: Some(SamplingMissing::NoSymbols),
+            ..CostProfile::default()
+        }],
         comparison: vec![comparison()],
         experiment: Some(experiment()),
         matrix: Some(matrix()),

@@ -11,12 +11,14 @@ use linerate_linux::signal::Interrupt;
 use linerate_model::output::{Host, NicCheck};
 
 use crate::check;
-use crate::craft::Path;
+use crate::craft::{self, Marks, Path};
 use crate::far::{End, Far};
 use crate::hex;
 use crate::message::{Answer, Ask, Met, Seen};
+use crate::software::Software;
 use crate::station::{Station, end, features};
 use crate::tally::{self, Property};
+use crate::vectors;
 
 /// Two ends that can be asked, and what they call each other.
 #[derive(Debug)]
@@ -26,6 +28,10 @@ pub struct Bench {
     pub(crate) here: Met,
     pub(crate) there: Met,
     pub(crate) families: Vec<Family>,
+    /// Ports here and there of what carries questions and answers across the link that is judged.
+    talks: Vec<[u16; 2]>,
+    /// How many were sent.
+    marks: u64,
     interrupt: Interrupt,
 }
 
@@ -60,6 +66,16 @@ impl Bench {
     #[must_use]
     pub fn hosts(&self) -> Vec<Host> {
         vec![self.here.host.clone(), self.there.host.clone()]
+    }
+
+    /// What to know of the way to the other end: it crosses the link that is judged.
+    #[must_use]
+    pub fn crossing(&self) -> Option<String> {
+        let [here, there] = self.talks.first()?;
+        Some(format!(
+            "the other end is asked across the link that is judged (port {here} here, {there} there): these frames are left \
+             out, and each question takes time on the link; an interface that spoils them ends the check"
+        ))
     }
 
     /// Every check in turn, each given to `take` as soon as it is known.
@@ -210,13 +226,20 @@ impl Bench {
     /// Gives the frames that an end sees to `take` until it has enough, or nothing comes.
     pub(crate) fn frames(
         end: &mut dyn End,
+        take: impl FnMut(&Seen, &[u8]) -> bool,
+    ) -> io::Result<()> {
+        Self::frames_within(end, SILENCE_MS, take)
+    }
+
+    /// The same; nothing more comes if nothing comes for this long.
+    pub(crate) fn frames_within(
+        end: &mut dyn End,
+        wait_ms: u64,
         mut take: impl FnMut(&Seen, &[u8]) -> bool,
     ) -> io::Result<()> {
         let until = Instant::now() + LONGEST;
         loop {
-            let Answer { frames, .. } = end.ask(&Ask::Frames {
-                wait_ms: SILENCE_MS,
-            })?;
+            let Answer { frames, .. } = end.ask(&Ask::Frames { wait_ms })?;
             if frames.is_empty() || Instant::now() > until {
                 return Ok(());
             }
@@ -236,23 +259,69 @@ impl Bench {
         end: &mut dyn End,
         mut take: impl FnMut(&Seen, &[u8]),
     ) -> io::Result<()> {
-        let until = Instant::now() + LONGEST;
-        loop {
-            let Answer { frames, .. } = end.ask(&Ask::Frames { wait_ms: 0 })?;
-            if frames.is_empty() || Instant::now() > until {
-                return Ok(());
-            }
-            for seen in &frames {
-                take(seen, &hex::bytes(&seen.bytes).unwrap_or_default());
-            }
+        Self::frames_within(end, 0, |seen, bytes| {
+            take(seen, bytes);
+            false
+        })
+    }
+
+    /// Has the far end send a datagram of another flow after all others: when it is here, what is not will not come.
+    fn mark(&mut self, family: &Family) -> io::Result<Vec<u8>> {
+        self.marks += 1;
+        let mark = vectors::payload(MARK_BYTES, self.marks);
+        let path = self.inward(family, MARK_PORT, family.near_udp);
+        self.send_inward(&[craft::udp(&path, Marks::default(), &mark)])?;
+        Ok(mark)
+    }
+
+    /// One of a thousand ports, each only once.
+    pub(crate) const fn fresh_port(&mut self, first: u16) -> u16 {
+        self.marks += 1;
+        first + (self.marks % 1000) as u16
+    }
+
+    /// Gives the frames that the near end sees to `take` until it has enough, or all that were sent have had their time.
+    pub(crate) fn arrived(
+        &mut self,
+        family: &Family,
+        mut take: impl FnMut(&Seen, &[u8]) -> bool,
+    ) -> io::Result<()> {
+        let mark = self.mark(family)?;
+        let (mut is_marked, mut is_enough) = (false, false);
+        Self::frames(&mut self.near, |seen, bytes| {
+            is_marked |= bytes.windows(MARK_BYTES).any(|some| some == mark);
+            is_enough = take(seen, bytes);
+            is_marked || is_enough
+        })?;
+        match is_marked && !is_enough {
+            true => Self::frames_within(&mut self.near, GRACE_MS, take),
+            false => Ok(()),
         }
     }
 
-    /// The same as [`Self::frames`] with the datagrams that the near end's sockets deliver.
-    pub(crate) fn payloads(&mut self, mut take: impl FnMut(Vec<u8>) -> bool) -> io::Result<()> {
+    /// The same with the datagrams that the near end's sockets deliver.
+    pub(crate) fn delivered(
+        &mut self,
+        family: &Family,
+        mut take: impl FnMut(Vec<u8>) -> bool,
+    ) -> io::Result<()> {
+        let mark = self.mark(family)?;
+        let (mut is_marked, mut is_enough) = (false, false);
+        self.payloads(SILENCE_MS, |payload| {
+            is_marked |= payload == mark;
+            is_enough = take(payload);
+            is_marked || is_enough
+        })?;
+        match is_marked && !is_enough {
+            true => self.payloads(GRACE_MS, take),
+            false => Ok(()),
+        }
+    }
+
+    /// The same as [`Self::frames_within`] with the datagrams that the near end's sockets deliver.
+    fn payloads(&mut self, wait_ms: u64, mut take: impl FnMut(Vec<u8>) -> bool) -> io::Result<()> {
         let until = Instant::now() + LONGEST;
         loop {
-            let wait_ms = SILENCE_MS;
             let Answer { payloads, .. } = self.near.ask(&Ask::Payloads { wait_ms })?;
             if payloads.is_empty() || Instant::now() > until {
                 return Ok(());
@@ -269,8 +338,12 @@ impl Bench {
 
     /// The largest payload of a datagram in one frame.
     pub(crate) fn largest_payload(&self, family: &Family) -> usize {
-        let headers = if family.number == 4 { 28 } else { 48 };
-        (self.here.mtu_bytes.min(self.there.mtu_bytes) as usize).saturating_sub(headers)
+        payload_of(self.here.mtu_bytes.min(self.there.mtu_bytes), family)
+    }
+
+    /// The same as far as this host's MTU matters.
+    pub(crate) fn own_largest_payload(&self, family: &Family) -> usize {
+        payload_of(self.here.mtu_bytes, family)
     }
 
     /// Why a frame at the far end is none of a wire; nothing for one that is.
@@ -283,6 +356,12 @@ impl Bench {
         uncut.or(seen.is_unfinished.then_some(UNFINISHED))
     }
 
+    /// What software would send of this host's packets.
+    pub(crate) fn software(&self) -> Software {
+        let mangles = self.here.features.get(MANGLES);
+        Software::new(mangles.is_some_and(|value| value.starts_with("on")))
+    }
+
     fn far_merges(&self) -> bool {
         ["generic-receive-offload", "large-receive-offload"]
             .iter()
@@ -291,11 +370,18 @@ impl Bench {
     }
 }
 
+fn payload_of(mtu_bytes: u32, family: &Family) -> usize {
+    let headers = if family.number == 4 { 28 } else { 48 };
+    (mtu_bytes as usize).saturating_sub(headers)
+}
+
 fn link_address(met: &Met) -> [u8; 6] {
     let bytes = hex::bytes(&met.link_address).unwrap_or_default();
     bytes.first_chunk().copied().unwrap_or_default()
 }
 
+/// The kernel lets the driver write any identification into segments that must not be fragmented.
+const MANGLES: &str = "tx-tcp-mangleid-segmentation";
 /// Why a frame is none of a wire.
 const UNCUT: &str = "a frame that is still to be cut came through: no interface sent it to a wire";
 pub(crate) const UNFINISHED: &str =
@@ -310,5 +396,10 @@ const SEND_BYTES: usize = 28 * 1024;
 /// Of a check whose observer loses frames.
 const ATTEMPTS: usize = 2;
 const SILENCE_MS: u64 = 1_000;
+/// Of what comes on another queue than the mark, or is held back to be merged.
+pub(crate) const GRACE_MS: u64 = 100;
+/// Longer than what some interfaces drop.
+const MARK_BYTES: usize = 120;
+const MARK_PORT: u16 = 40_011;
 /// Whatever else comes.
 const LONGEST: Duration = Duration::from_secs(10);

@@ -9,6 +9,7 @@ mod receive_udp;
 mod refusal;
 mod segmentation;
 mod size;
+mod time_stamps;
 mod transmit_tcp;
 mod transmit_udp;
 
@@ -34,10 +35,13 @@ pub(crate) const OF_FAMILY: [(OfFamily, &[&str]); 8] = [
 ];
 
 /// Checks that are made once.
-pub(crate) const OF_INTERFACE: [OfInterface; 4] = [
+pub(crate) const OF_INTERFACE: [OfInterface; 7] = [
     size::largest,
+    size::received,
     receive_udp::tagged,
     counters::counted,
+    time_stamps::of_software,
+    time_stamps::of_hardware,
     queues::spread,
 ];
 

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use linerate_wire::checksum::Checksum;
 use linerate_wire::ether;
+use linerate_wire::offload::put;
 
 use crate::packet::{TCP, TCP_SUM_AT, UDP, UDP_SUM_AT};
 
@@ -51,7 +52,6 @@ pub(crate) struct Tcp<'a> {
 }
 
 pub(crate) const SYN: u8 = 2;
-pub(crate) const RST: u8 = 4;
 pub(crate) const ACK: u8 = 16;
 
 /// A UDP datagram in a frame.
@@ -96,12 +96,6 @@ fn sum(path: &Path, protocol: u8, upper: &mut [u8]) {
     put(upper, at, sum);
 }
 
-fn put(bytes: &mut [u8], at: usize, word: u16) {
-    if let Some(place) = bytes.get_mut(at..at + 2) {
-        place.copy_from_slice(&word.to_be_bytes());
-    }
-}
-
 /// Its padding is not zero: who counts it, counts wrongly.
 fn frame(path: &Path, marks: Marks, protocol: u8, upper: &[u8]) -> Vec<u8> {
     let header = ether::Header {
@@ -115,6 +109,10 @@ fn frame(path: &Path, marks: Marks, protocol: u8, upper: &[u8]) -> Vec<u8> {
     };
     let (header, length) = header.encode();
     let mut bytes = header.get(..length).unwrap_or_default().to_vec();
+    // With its priority.
+    if let Some(tag) = marks.vlan {
+        put(&mut bytes, 14, tag);
+    }
     bytes.extend(internet(path, marks, protocol, upper.len()));
     bytes.extend(upper);
     bytes.resize(bytes.len().max(SMALLEST_BYTES), PADDING);

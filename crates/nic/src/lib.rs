@@ -26,6 +26,7 @@ mod message;
 mod packet;
 mod serve;
 mod services;
+mod software;
 mod station;
 mod tally;
 mod vectors;

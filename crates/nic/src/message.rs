@@ -16,8 +16,13 @@ pub(crate) enum Ask {
         interface: Option<String>,
         peer: IpAddr,
     },
-    /// Show the frames between its interface and this address of the link from now on.
-    Watch { peer: String },
+    /// Show the frames between its interface and this address of the link from now on, without those of connections
+    /// between these ports.
+    Watch {
+        peer: String,
+        #[serde(default)]
+        talks: Vec<[u16; 2]>,
+    },
     /// The frames since the last call; waits this long for the first.
     Frames { wait_ms: u64 },
     /// Send these frames.

@@ -14,7 +14,7 @@ use linerate_wire::proc::{snmp, snmp6};
 
 use crate::hex;
 use crate::message::{Answer, Ask, Met, Seen};
-use crate::packet::{self, Packet};
+use crate::packet::Head;
 use crate::services;
 
 /// The sockets of an end. Everything is of the network namespace of the thread that opens it.
@@ -34,8 +34,9 @@ pub struct Station {
     reported: u64,
     passed: Passed,
     sockets: Vec<UdpSocket>,
-    /// The ports of the ssh session that this runs in. It may cross the link: each answer would be frames to answer.
-    session: Option<[u16; 2]>,
+    /// The ports of the connections that the two ends are asked over: the ssh session that this runs in, and what the near
+    /// end has noticed. They may cross the link: each answer would be frames to answer.
+    talks: Vec<[u16; 2]>,
 }
 
 impl Station {
@@ -43,7 +44,7 @@ impl Station {
     pub(crate) fn answer(&mut self, ask: &Ask) -> io::Result<Answer> {
         match ask {
             Ask::Meet { interface, peer } => self.meet(interface.as_deref(), *peer),
-            Ask::Watch { peer } => self.watch(peer),
+            Ask::Watch { peer, talks } => self.watch(peer, talks),
             Ask::Frames { wait_ms } => self.frames(*wait_ms),
             Ask::Send { frames } => self.send(frames),
             Ask::Datagrams { address } => self.datagrams(*address),
@@ -87,11 +88,11 @@ impl Station {
         })
     }
 
-    fn watch(&mut self, peer: &str) -> io::Result<Answer> {
+    fn watch(&mut self, peer: &str, talks: &[[u16; 2]]) -> io::Result<Answer> {
         self.peer = hex::bytes(peer).unwrap_or_default();
-        self.session = std::env::var("SSH_CONNECTION")
-            .ok()
-            .and_then(|text| ports(&text));
+        let session = std::env::var("SSH_CONNECTION").ok();
+        self.talks = talks.to_vec();
+        self.talks.extend(session.and_then(|text| ports(&text)));
         let frame_bytes = self.mtu_bytes as usize + ether::Header::MAX_BYTES;
         let receiver = PacketReceiver::observer(&self.interface, frame_bytes, RING_BYTES)?;
         self.receiver = Some(receiver);
@@ -134,7 +135,7 @@ impl Station {
     fn take_seen(&mut self) -> io::Result<()> {
         let receiver = self.receiver.as_mut().ok_or_else(not_watching)?;
         let (own, peer, seen) = (&self.own, &self.peer, &mut self.seen);
-        let (passed, session) = (&mut self.passed, self.session);
+        let (passed, talks) = (&mut self.passed, &self.talks);
         receiver.observe(SEEN_MOST, |frame, sight| {
             let Some(header) = ether::Frame::parse(frame) else {
                 return;
@@ -142,7 +143,7 @@ impl Station {
             passed.note(&header, own, &sight);
             let ends = [header.source.as_slice(), header.destination.as_slice()];
             let is_between = ends == [own, peer] || ends == [peer, own];
-            if is_between && !session.is_some_and(|ports| is_of(frame, ports)) {
+            if is_between && !talks.iter().any(|ports| is_of(frame, *ports)) {
                 seen.push_back(Seen {
                     bytes: hex::of(frame),
                     length: sight.length,
@@ -295,17 +296,11 @@ fn ports(connection: &str) -> Option<[u16; 2]> {
     Some([port()?, port()?])
 }
 
-/// Whether a frame is TCP between these ports, in either direction.
+/// Whether a frame is between these ports, in either direction.
 fn is_of(frame: &[u8], [one, other]: [u16; 2]) -> bool {
-    let Some(packet) = Packet::parse(frame).filter(|packet| packet.protocol == packet::TCP) else {
-        return false;
-    };
-    let port = |at: usize| {
-        let bytes = frame.get(packet.upper_at + at..)?.first_chunk()?;
-        Some(u16::from_be_bytes(*bytes))
-    };
-    let ports = [port(0), port(2)].map(Option::unwrap_or_default);
-    ports == [one, other] || ports == [other, one]
+    // It may have been merged, and be seen in part.
+    let ports = Head::of(frame).map(|head| head.ports);
+    ports == Some([one, other]) || ports == Some([other, one])
 }
 
 fn not_watching() -> io::Error {
@@ -313,10 +308,11 @@ fn not_watching() -> io::Error {
 }
 
 /// The features that are judged, or that change what is seen.
-const FEATURES: [&str; 10] = [
+const FEATURES: [&str; 11] = [
     "tx-checksumming",
     "rx-checksumming",
     "tcp-segmentation-offload",
+    "tx-tcp-mangleid-segmentation",
     "generic-segmentation-offload",
     "tx-udp-segmentation",
     "generic-receive-offload",
@@ -358,7 +354,7 @@ mod tests {
         frame[12..14].copy_from_slice(&[8, 0]);
         frame[14] = 0x45;
         frame[17] = 40;
-        frame[23] = packet::TCP;
+        frame[23] = crate::packet::TCP;
         frame[34..36].copy_from_slice(&from.to_be_bytes());
         frame[36..38].copy_from_slice(&to.to_be_bytes());
         frame[46] = 5 << 4;

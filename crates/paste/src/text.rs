@@ -197,6 +197,14 @@ pub fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
 
 type Reader = fn(Lines<'_>, Hint<'_>) -> Option<Block>;
 
+/// What a reader finds at the beginning of a text without a command line.
+#[cfg(test)]
+fn block_of(text: &str, read: Reader) -> Option<Block> {
+    let lines: Vec<&str> = text.lines().collect();
+    let looked = std::cell::Cell::new(0);
+    read(Lines::new(&lines, &looked), Hint::default())
+}
+
 /// Strict readers first.
 const READERS: &[Reader] = &[
     iperf3_json::read,

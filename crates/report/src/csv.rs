@@ -9,31 +9,41 @@ use crate::sheets::{Cell, Sheet};
 /// The table as text.
 #[must_use]
 pub fn render(sheet: &Sheet) -> Printable {
-    let mut text = line(sheet.columns.iter().map(|name| quoted(name)));
+    let mut text = String::new();
+    line(&mut text, &sheet.columns, |text, name| quote(text, name));
     for row in &sheet.rows {
-        text.push_str(&line(row.iter().map(field)));
+        line(&mut text, row, field);
     }
     Printable::of(&text)
 }
 
-fn line(fields: impl Iterator<Item = String>) -> String {
-    fields.collect::<Vec<_>>().join(",") + "\r\n"
+fn line<T>(text: &mut String, fields: &[T], field: fn(&mut String, &T)) {
+    for (at, one) in fields.iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        field(text, one);
+    }
+    text.push_str("\r\n");
 }
 
-fn field(cell: &Cell) -> String {
+fn field(text: &mut String, cell: &Cell) {
     match cell {
-        Cell::Text(text) if text.starts_with(FORMULA) => quoted(&format!("'{text}")),
-        Cell::Text(text) => quoted(text),
-        Cell::Count(_) | Cell::Empty | Cell::Flag(_) | Cell::Number(_) => cell.to_string(),
+        Cell::Text(words) if words.starts_with(FORMULA) => quote(text, &format!("'{words}")),
+        Cell::Text(words) => quote(text, words),
+        Cell::Empty => {}
+        Cell::Count(_) | Cell::Flag(_) | Cell::Number(_) => text.push_str(&cell.to_string()),
     }
 }
 
 /// RFC 4180 §2, points 5 to 7.
-fn quoted(text: &str) -> String {
-    if text.contains(['"', ',', '\r', '\n']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
+fn quote(text: &mut String, words: &str) {
+    if words.contains(['"', ',', '\r', '\n']) {
+        text.push('"');
+        text.push_str(&words.replace('"', "\"\""));
+        text.push('"');
     } else {
-        text.to_owned()
+        text.push_str(words);
     }
 }
 

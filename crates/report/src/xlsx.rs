@@ -80,13 +80,14 @@ fn worksheet(sheet: &Sheet) -> String {
             "<col min=\"{column}\" max=\"{column}\" width=\"{width}\" customWidth=\"1\"/>"
         ));
     }
+    let columns: Vec<Column> = sheet.columns.iter().enumerate().map(Column::of).collect();
     text.push_str("</cols><sheetData><row r=\"1\">");
-    for (at, name) in sheet.columns.iter().enumerate() {
-        words(&mut text, &format!("{}1", letters(at)), HEAD, name);
+    for (column, name) in columns.iter().zip(&sheet.columns) {
+        words(&mut text, (column, 1), HEAD, name);
     }
     text.push_str("</row>");
     for (number, row) in sheet.rows.iter().take(MOST_ROWS).enumerate() {
-        self::row(&mut text, sheet, number + 2, row);
+        self::row(&mut text, &columns, number + 2, row);
     }
     text.push_str(&format!(
         "</sheetData><autoFilter ref=\"A1:{last}\"/></worksheet>"
@@ -94,39 +95,57 @@ fn worksheet(sheet: &Sheet) -> String {
     text
 }
 
-fn row(text: &mut String, sheet: &Sheet, number: usize, row: &[Cell]) {
-    text.push_str(&format!("<row r=\"{number}\">"));
-    for (at, cell) in row.iter().enumerate() {
-        let place = format!("{}{number}", letters(at));
-        let share = sheet.columns[at].ends_with("_ratio");
-        self::cell(text, &place, if share { PERCENT } else { PLAIN }, cell);
-    }
-    text.push_str("</row>");
+/// What all cells of a column have in common.
+struct Column {
+    letters: String,
+    style: u8,
 }
 
-fn cell(text: &mut String, place: &str, style: u8, cell: &Cell) {
-    match cell {
-        Cell::Count(count) if *count <= EXACT => text.push_str(&format!(
-            "<c r=\"{place}\" s=\"{style}\"><v>{count}</v></c>"
-        )),
-        Cell::Number(number) if number.is_finite() => text.push_str(&format!(
-            "<c r=\"{place}\" s=\"{style}\"><v>{number:?}</v></c>"
-        )),
-        Cell::Flag(flag) => text.push_str(&format!(
-            "<c r=\"{place}\" t=\"b\"><v>{}</v></c>",
-            u8::from(*flag)
-        )),
-        Cell::Empty => {}
-        Cell::Count(_) | Cell::Number(_) | Cell::Text(_) => {
-            words(text, place, PLAIN, &cell.to_string())
+impl Column {
+    fn of((at, name): (usize, &String)) -> Self {
+        Self {
+            letters: letters(at),
+            style: if name.ends_with("_ratio") {
+                PERCENT
+            } else {
+                PLAIN
+            },
         }
     }
 }
 
-fn words(text: &mut String, place: &str, style: u8, words: &str) {
-    let words: String = words.chars().take(MOST_CHARACTERS).collect();
-    let words = escaped(&words);
-    text.push_str(&format!("<c r=\"{place}\" s=\"{style}\" t=\"inlineStr\"><is><t xml:space=\"preserve\">{words}</t></is></c>"));
+fn row(text: &mut String, columns: &[Column], number: usize, row: &[Cell]) {
+    text.push_str(&format!("<row r=\"{number}\">"));
+    for (column, cell) in columns.iter().zip(row) {
+        self::cell(text, (column, number), cell);
+    }
+    text.push_str("</row>");
+}
+
+fn cell(text: &mut String, place: (&Column, usize), cell: &Cell) {
+    let (Column { letters, style }, row) = place;
+    match cell {
+        Cell::Count(count) if *count <= EXACT => text.push_str(&format!(
+            "<c r=\"{letters}{row}\" s=\"{style}\"><v>{count}</v></c>"
+        )),
+        Cell::Number(number) if number.is_finite() => text.push_str(&format!(
+            "<c r=\"{letters}{row}\" s=\"{style}\"><v>{number:?}</v></c>"
+        )),
+        Cell::Flag(flag) => text.push_str(&format!(
+            "<c r=\"{letters}{row}\" t=\"b\"><v>{}</v></c>",
+            u8::from(*flag)
+        )),
+        Cell::Empty => {}
+        Cell::Text(known) => words(text, place, PLAIN, known),
+        Cell::Count(_) | Cell::Number(_) => words(text, place, PLAIN, &cell.to_string()),
+    }
+}
+
+fn words(text: &mut String, (column, row): (&Column, usize), style: u8, words: &str) {
+    let end = words.char_indices().nth(MOST_CHARACTERS);
+    let words = escaped(end.map_or(words, |(end, _)| &words[..end]));
+    let letters = &column.letters;
+    text.push_str(&format!("<c r=\"{letters}{row}\" s=\"{style}\" t=\"inlineStr\"><is><t xml:space=\"preserve\">{words}</t></is></c>"));
 }
 
 /// A, B … Z, AA, AB …

@@ -62,7 +62,7 @@ pub struct Header {
     pub source: [u8; 6],
     /// The 802.1Q tag, of priority 0.
     pub vlan: Option<u16>,
-    /// The protocol behind it.
+    /// The protocol of the payload.
     pub ethertype: u16,
 }
 

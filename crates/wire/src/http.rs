@@ -191,7 +191,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The thousandths of `q=0.5`; of what is not a weight 0.
+/// The thousandths of `q=0.5`; 0 if it is not a weight.
 fn weight(parameter: &str) -> Option<u16> {
     let (name, value) = parameter.split_once('=')?;
     if !name.eq_ignore_ascii_case("q") {

@@ -48,7 +48,7 @@ pub(crate) fn train(samples: &[Sample], tokens: usize, labels: usize) -> Trained
 struct Weights {
     value: Row,
     squares: Row,
-    /// What a weight loses of itself with each sample.
+    /// The fraction by which each sample reduces a weight.
     shrink: f32,
 }
 
@@ -149,7 +149,7 @@ impl Dice {
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 const EPOCHS: usize = 20;
 const PACE: f32 = 0.3;
-/// The squares of all weights count this much, half, beside the loss of all samples.
+/// The penalty added to the loss of all samples: half of this times the squares of all weights.
 const RIDGE: f32 = 0.2;
 /// Keeps the first steps small.
 const SQUARES_FIRST: f32 = 1e-3;

@@ -5,14 +5,14 @@ mod iperf2;
 mod iperf3;
 mod linerate;
 mod nuttcp;
+mod program;
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::load::{Account, Load, Measured};
 use super::meter::{self, Metered, Pair};
 use super::testbed::{SERVER_ADDRESS, Testbed};
-use crate::build::has_program;
+pub(crate) use program::{Program, Tool};
 
 /// A program with a set of options.
 #[derive(Debug, Clone)]
@@ -21,47 +21,6 @@ pub(crate) struct Contender {
     pub(crate) program: Program,
     /// Options in addition to those that the load asks for.
     pub(crate) options: Vec<String>,
-}
-
-/// A program that measures.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Program {
-    /// Ours, at this path.
-    Linerate(PathBuf),
-    /// iperf3.
-    Iperf3,
-    /// iperf 2.
-    Iperf2,
-    /// nuttcp.
-    Nuttcp,
-}
-
-impl Program {
-    /// How it is called.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Linerate(_) => "linerate",
-            Self::Iperf3 => "iperf3",
-            Self::Iperf2 => "iperf",
-            Self::Nuttcp => "nuttcp",
-        }
-    }
-
-    /// Whether it can be run here.
-    pub(crate) fn is_present(&self) -> bool {
-        match self {
-            Self::Linerate(path) => path.is_file(),
-            other => has_program(other.name()),
-        }
-    }
-
-    /// With these options.
-    pub(crate) fn with(&self, options: &[&str]) -> Contender {
-        Contender {
-            program: self.clone(),
-            options: words(options),
-        }
-    }
 }
 
 impl Contender {
@@ -76,7 +35,7 @@ impl Contender {
 
     /// Ours?
     pub(crate) fn is_ours(&self) -> bool {
-        matches!(self.program, Program::Linerate(_))
+        self.program.tool == Tool::Linerate
     }
 
     /// Runs it once.
@@ -94,20 +53,21 @@ impl Contender {
     }
 
     fn pair(&self, load: &Load) -> Pair {
-        match &self.program {
-            Program::Linerate(path) => linerate::pair(path, &self.options, load),
-            Program::Iperf3 => iperf3::pair(&self.options, load),
-            Program::Iperf2 => iperf2::pair(&self.options, load),
-            Program::Nuttcp => nuttcp::pair(&self.options, load),
+        let path = self.program.word();
+        match self.program.tool {
+            Tool::Linerate => linerate::pair(path, &self.options, load),
+            Tool::Iperf3 => iperf3::pair(path, &self.options, load),
+            Tool::Iperf2 => iperf2::pair(path, &self.options, load),
+            Tool::Nuttcp => nuttcp::pair(path, &self.options, load),
         }
     }
 
     fn read(&self, load: &Load, metered: &Metered) -> Option<Account> {
-        match &self.program {
-            Program::Linerate(_) => linerate::read(metered),
-            Program::Iperf3 => iperf3::read(load, metered),
-            Program::Iperf2 => iperf2::read(load, metered),
-            Program::Nuttcp => nuttcp::read(load, metered),
+        match self.program.tool {
+            Tool::Linerate => linerate::read(metered),
+            Tool::Iperf3 => iperf3::read(load, metered),
+            Tool::Iperf2 => iperf2::read(load, metered),
+            Tool::Nuttcp => nuttcp::read(load, metered),
         }
     }
 
@@ -134,22 +94,6 @@ fn words(text: &[&str]) -> Vec<String> {
 fn datagrams(payload_bytes: u32, bits_per_second: u64) -> Vec<String> {
     let (payload, rate) = (payload_bytes.to_string(), bits_per_second.to_string());
     words(&["-l", &payload, "-b", &rate])
-}
-
-/// The version that each present program states, for the record.
-pub(crate) fn version(program: &Program) -> Option<String> {
-    let (name, option): (&Path, _) = match program {
-        Program::Linerate(path) => (path, "--version"),
-        Program::Nuttcp => (Path::new("nuttcp"), "-V"),
-        other => (Path::new(other.name()), "-v"),
-    };
-    let output = std::process::Command::new(name).arg(option).output().ok()?;
-    // iperf says it on stderr.
-    let text = [output.stdout, output.stderr].concat();
-    String::from_utf8_lossy(&text)
-        .lines()
-        .next()
-        .map(str::to_owned)
 }
 
 /// Our own document of a valid test; the peers tell nothing like it.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a small board would notice: size, memory, time to start.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::contender::{Contender, Program};
+use super::contender::{Contender, Program, Tool};
 use super::load::{Kind, Load};
 use super::series::{Series, short};
 use super::table::print_aligned;
@@ -43,10 +42,9 @@ pub(crate) fn run(testbed: &Testbed, ours: &Program, peers: &[Program], seconds:
 
 /// Of ours only: the peers are linked dynamically.
 fn size_bytes(program: &Program) -> Option<u64> {
-    match program {
-        Program::Linerate(path) => Some(std::fs::metadata(path).ok()?.len()),
-        _ => None,
-    }
+    let ours = program.tool == Tool::Linerate;
+    let file = ours.then(|| std::fs::metadata(&program.path))?;
+    Some(file.ok()?.len())
 }
 
 /// The most that the server needed: while it received 8 streams of TCP, then of paced UDP.
@@ -55,8 +53,8 @@ fn resident_bytes(testbed: &Testbed, program: &Program, seconds: u32) -> Option<
         payload_bytes: 1448,
         bits_per_second: Some(20_000_000),
     };
-    let udp_streams: &[&str] = match program {
-        Program::Nuttcp => &[],
+    let udp_streams: &[&str] = match program.tool {
+        Tool::Nuttcp => &[],
         _ => &["-P", "8"],
     };
     let peak = |options: &[&str], kind| {
@@ -77,16 +75,11 @@ fn resident_bytes(testbed: &Testbed, program: &Program, seconds: u32) -> Option<
 
 /// Median time from the start of `PROGRAM --version` to its end.
 fn start_ms(program: &Program) -> Option<f64> {
-    let (path, option): (&Path, _) = match program {
-        Program::Linerate(path) => (path, "--version"),
-        Program::Nuttcp => (Path::new("nuttcp"), "-V"),
-        other => (Path::new(other.name()), "-v"),
-    };
     let once = |_run| {
         let start = Instant::now();
-        let mut command = Command::new(path);
+        let mut command = Command::new(&program.path);
         command
-            .arg(option)
+            .arg(program.tool.version_option())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());

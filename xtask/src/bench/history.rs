@@ -4,22 +4,21 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::series::{Series, short};
+use super::stopwatch::ms;
 
 /// Measures and prints it.
 pub(crate) fn run(ours: &Path) -> Value {
     println!("\nhistory: {RUNS} stored runs listed, ms: read for the first time, and remembered");
     let directory =
         std::env::temp_dir().join(format!("linerate-bench-history-{}", std::process::id()));
-    let first = store(&directory)
-        .ok()
-        .and_then(|()| list_ms(ours, &directory));
-    let again = (0..REPEATS).map(|_| list_ms(ours, &directory)).collect();
+    let name = directory.display().to_string();
+    let list_ms = || ms(ours, &["history", &name]);
+    let first = store(&directory).ok().and_then(|()| list_ms());
+    let again = (0..REPEATS).map(|_| list_ms()).collect();
     let again = Series(again).spread().map(|spread| spread.median);
     // What is left in a temporary directory harms nobody.
     let _ = fs::remove_dir_all(&directory);
@@ -40,16 +39,6 @@ fn store(directory: &Path) -> io::Result<()> {
         fs::write(run.join("run.json"), RECORD)?;
     }
     Ok(())
-}
-
-/// `None`: it failed.
-fn list_ms(ours: &Path, directory: &Path) -> Option<f64> {
-    let start = Instant::now();
-    let mut command = Command::new(ours);
-    command.arg("history").arg(directory);
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let listed = command.status().ok()?.success();
-    listed.then(|| start.elapsed().as_secs_f64() * 1e3)
 }
 
 const RUNS: u32 = 10_000;

@@ -3,12 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::series::{Series, short};
+use super::stopwatch::ms;
 
 /// Measures and prints it.
 pub(crate) fn run(ours: &Path) -> Value {
@@ -66,16 +65,6 @@ fn document() -> Value {
         "schema": "linerate.output/1", "kind": "matrix", "cells": cells,
         "matrix": {"axes": names.map(axis), "rows": ["protocol", "size"], "rounds": RUNS, "rounds_done": RUNS},
     })
-}
-
-/// `None`: it failed.
-fn ms(ours: &Path, words: &[&str]) -> Option<f64> {
-    let start = Instant::now();
-    let mut command = Command::new(ours);
-    command.args(words).stdin(Stdio::null());
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let done = command.status().ok()?.success();
-    done.then(|| start.elapsed().as_secs_f64() * 1e3)
 }
 
 const CELLS: usize = 10_000;

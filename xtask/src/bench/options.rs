@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `bench [--rounds N] [--seconds N] [--binary PATH] [--only CONTENDER] [ROW...]`.
+//! `bench [--rounds N] [--seconds N] [--binary PATH] [--peer PATH] [--only CONTENDER] [ROW...]`.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,10 @@ pub(crate) struct Options {
     pub(crate) seconds: Option<u32>,
     /// The linerate to measure; `None` = built here.
     pub(crate) binary: Option<PathBuf>,
-    /// Only contenders whose label starts so.
-    pub(crate) only: Option<String>,
+    /// Further peers.
+    pub(crate) peers: Vec<PathBuf>,
+    /// Only contenders whose label starts so; none = all.
+    pub(crate) only: Vec<String>,
     /// Rows, by the start of their names; none = all.
     pub(crate) rows: Vec<String>,
 }
@@ -28,7 +30,8 @@ impl Options {
             rounds: 3,
             seconds: None,
             binary: None,
-            only: None,
+            peers: Vec::new(),
+            only: Vec::new(),
             rows: Vec::new(),
         };
         let mut words = words.iter();
@@ -47,7 +50,8 @@ impl Options {
                 "--rounds" => options.rounds = number(value()?)?,
                 "--seconds" => options.seconds = Some(number(value()?)?),
                 "--binary" => options.binary = Some(value()?.into()),
-                "--only" => options.only = Some(value()?.to_owned()),
+                "--peer" => options.peers.push(value()?.into()),
+                "--only" => options.only.push(value()?.to_owned()),
                 row if row.starts_with('-') => return Err(format!("bench: no option {row}")),
                 row => options.rows.push(row.to_owned()),
             }
@@ -57,12 +61,18 @@ impl Options {
 
     /// Whether a row of this name was asked for.
     pub(crate) fn wants(&self, row: &str) -> bool {
-        self.rows.is_empty()
-            || self
-                .rows
-                .iter()
-                .any(|start| row.starts_with(start.as_str()))
+        starts_with_one(row, &self.rows)
     }
+
+    /// Whether a contender of this label takes part.
+    pub(crate) fn admits(&self, label: &str) -> bool {
+        starts_with_one(label, &self.only)
+    }
+}
+
+/// Whether it starts with one of these, if there are any.
+fn starts_with_one(name: &str, starts: &[String]) -> bool {
+    starts.is_empty() || starts.iter().any(|start| name.starts_with(start.as_str()))
 }
 
 #[cfg(test)]
@@ -75,6 +85,14 @@ mod tests {
         assert_eq!(options.rounds, 5);
         assert!(options.wants("udp-1448-gso") && options.wants("knee-64"));
         assert!(!options.wants("knee-1448") && !options.wants("tcp-1"));
+    }
+
+    #[test]
+    fn contenders_are_chosen_by_the_start_of_their_labels() {
+        let options = Options::parse(&["--only", "iperf3-3", "--only", "linerate"]).unwrap();
+        assert!(options.admits("iperf3-3.21 -w 4M") && options.admits("linerate"));
+        assert!(!options.admits("iperf3 -w 4M"));
+        assert!(Options::parse(&[]).unwrap().admits("nuttcp"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The rows of the bench: what is asked, of whom.
 
-use super::contender::{Contender, Program};
+use super::contender::{Contender, Program, Tool};
 use super::load::Kind;
 
 /// One row.
@@ -37,15 +37,34 @@ pub(crate) enum Method {
 }
 
 /// Every row, with `ours` as linerate.
-pub(crate) fn all(ours: &Program) -> Vec<Row> {
-    let mut rows = tcp(ours);
-    rows.extend(udp(ours));
-    rows.extend(knees(ours));
-    rows.extend(paced(ours));
+pub(crate) fn all(ours: &Program, peers: &[Program]) -> Vec<Row> {
+    let mut rows = tcp(ours, peers);
+    rows.extend(cubic(ours, peers));
+    rows.extend(udp(ours, peers));
+    rows.extend(knees(ours, peers));
+    rows.extend(paced(ours, peers));
     rows
 }
 
-fn tcp(ours: &Program) -> Vec<Row> {
+/// Sets of options.
+type Choices = &'static [&'static [&'static str]];
+
+/// Ours, then each peer with each of its sets of options.
+fn against(
+    ours: Vec<Contender>,
+    peers: &[Program],
+    choices: fn(&Program) -> Choices,
+) -> Vec<Contender> {
+    let of_peer = |peer: &Program| {
+        let peer = peer.clone();
+        choices(&peer).iter().map(move |options| peer.with(options))
+    };
+    ours.into_iter()
+        .chain(peers.iter().flat_map(of_peer))
+        .collect()
+}
+
+fn tcp(ours: &Program, peers: &[Program]) -> Vec<Row> {
     let rows = [
         ("tcp-1", "TCP, 1 stream", 1),
         ("tcp-2", "TCP, 2 streams", 2),
@@ -54,22 +73,51 @@ fn tcp(ours: &Program) -> Vec<Row> {
         name,
         title,
         method: Method::Rate(Kind::Tcp { streams }),
-        contenders: vec![
-            ours.with(&[]),
-            ours.with(&["-Z"]),
-            Program::Iperf3.with(&[]),
-            Program::Iperf3.with(&["-Z"]),
-            Program::Iperf3.with(&["-l", "1M"]),
-            Program::Iperf2.with(&[]),
-            Program::Iperf2.with(&["-l", "1M"]),
-            Program::Nuttcp.with(&[]),
-            Program::Nuttcp.with(&["-l1m"]),
-        ],
+        contenders: against(vec![ours.with(&[]), ours.with(&["-Z"])], peers, tcp_choices),
     };
     rows.map(row).to_vec()
 }
 
-fn udp(ours: &Program) -> Vec<Row> {
+fn tcp_choices(peer: &Program) -> Choices {
+    match peer.tool {
+        Tool::Linerate => &[],
+        Tool::Iperf3 => &[&[], &["-Z"], &["-l", "1M"]],
+        Tool::Iperf2 => &[&[], &["-l", "1M"]],
+        Tool::Nuttcp => &[&[], &["-l1m"]],
+    }
+}
+
+/// The host's default may be another.
+fn cubic(ours: &Program, peers: &[Program]) -> Vec<Row> {
+    let rows = [
+        ("tcp-1-cubic", "TCP with CUBIC, 1 stream", 1),
+        ("tcp-2-cubic", "TCP with CUBIC, 2 streams", 2),
+    ];
+    let first = || {
+        vec![
+            ours.with(&["-C", "cubic"]),
+            ours.with(&["-C", "cubic", "-Z"]),
+        ]
+    };
+    let row = |(name, title, streams)| Row {
+        name,
+        title,
+        method: Method::Rate(Kind::Tcp { streams }),
+        contenders: against(first(), peers, cubic_choices),
+    };
+    rows.map(row).to_vec()
+}
+
+/// Those that can be asked for it.
+fn cubic_choices(peer: &Program) -> Choices {
+    match peer.tool {
+        Tool::Linerate | Tool::Nuttcp => &[],
+        Tool::Iperf3 => &[&["-C", "cubic"], &["-C", "cubic", "-Z"]],
+        Tool::Iperf2 => &[&["-Z", "cubic"]],
+    }
+}
+
+fn udp(ours: &Program, peers: &[Program]) -> Vec<Row> {
     let kind = |payload_bytes| {
         Method::Rate(Kind::Udp {
             payload_bytes,
@@ -77,14 +125,16 @@ fn udp(ours: &Program) -> Vec<Row> {
         })
     };
     let row = |name: &'static str, title, payload_bytes, first: Contender| {
-        let plain = !name.ends_with("mmsg") && !name.ends_with("gso");
-        let peers = if plain { udp_peers() } else { best_udp_peers() };
-        let contenders = [vec![first], peers].concat();
+        let choices = match name {
+            _ if name.ends_with("gso") => segmenting_udp_choices,
+            _ if name.ends_with("mmsg") => best_udp_choices,
+            _ => udp_choices,
+        };
         Row {
             name,
             title,
             method: kind(payload_bytes),
-            contenders,
+            contenders: against(vec![first], peers, choices),
         }
     };
     let plain = || ours.with(&["--mode", "plain/plain"]);
@@ -130,7 +180,7 @@ fn udp(ours: &Program) -> Vec<Row> {
     ]
 }
 
-fn knees(ours: &Program) -> Vec<Row> {
+fn knees(ours: &Program, peers: &[Program]) -> Vec<Row> {
     let rows = [
         ("knee-1448", "UDP 1448 B, highest rate without loss", 1448),
         ("knee-64", "UDP 64 B, highest rate without loss", 64),
@@ -139,19 +189,19 @@ fn knees(ours: &Program) -> Vec<Row> {
         name,
         title,
         method: Method::Knee { payload_bytes },
-        contenders: [
+        contenders: against(
             vec![ours.with(&[]), ours.with(&["--mode", "plain/plain"])],
-            udp_peers(),
-        ]
-        .concat(),
+            peers,
+            udp_choices,
+        ),
     };
     let mut rows = rows.map(row).to_vec();
-    rows.extend(batched_knees(ours));
+    rows.extend(batched_knees(ours, peers));
     rows
 }
 
 /// Ours by segmentation, the peers with their best options.
-fn batched_knees(ours: &Program) -> [Row; 2] {
+fn batched_knees(ours: &Program, peers: &[Program]) -> [Row; 2] {
     let rows = [
         (
             "knee-1448-batched",
@@ -169,11 +219,11 @@ fn batched_knees(ours: &Program) -> [Row; 2] {
         name,
         title,
         method: Method::Knee { payload_bytes },
-        contenders: [vec![first()], best_udp_peers()].concat(),
+        contenders: against(vec![first()], peers, segmenting_udp_choices),
     })
 }
 
-fn paced(ours: &Program) -> Vec<Row> {
+fn paced(ours: &Program, peers: &[Program]) -> Vec<Row> {
     let rows = [
         ("paced-400M", "UDP 1470 B at 400 Mbit/s", 1470, 400_000_000),
         (
@@ -197,22 +247,55 @@ fn paced(ours: &Program) -> Vec<Row> {
             payload_bytes,
             bits_per_second,
         },
-        contenders: [vec![ours.with(&[]), ours.with(&["-R"])], udp_peers()].concat(),
+        contenders: against(vec![ours.with(&[]), ours.with(&["-R"])], peers, udp_choices),
     };
     rows.map(row).to_vec()
 }
 
-/// With their defaults (but the payload), and with their best options.
-fn udp_peers() -> Vec<Contender> {
-    let defaults = [Program::Iperf3, Program::Iperf2, Program::Nuttcp].map(|peer| peer.with(&[]));
-    [defaults.to_vec(), best_udp_peers()].concat()
+/// Their defaults (but the payload), and their best options: the buffer that ours asks for.
+fn udp_choices(peer: &Program) -> Choices {
+    match peer.tool {
+        Tool::Linerate => &[],
+        Tool::Iperf3 | Tool::Iperf2 => &[&[], &["-w", "4M"]],
+        Tool::Nuttcp => &[&[], &["-w4m"]],
+    }
 }
 
-/// With the buffer that ours asks for.
-fn best_udp_peers() -> Vec<Contender> {
-    vec![
-        Program::Iperf3.with(&["-w", "4M"]),
-        Program::Iperf2.with(&["-w", "4M"]),
-        Program::Nuttcp.with(&["-w4m"]),
-    ]
+fn best_udp_choices(peer: &Program) -> Choices {
+    let all = udp_choices(peer);
+    all.split_first().map_or(all, |(_defaults, best)| best)
+}
+
+/// With segmentation where they have it (iperf3 3.20 and later).
+fn segmenting_udp_choices(peer: &Program) -> Choices {
+    if peer.tool == Tool::Iperf3 && peer.offers("--gsro") {
+        &[&["-w", "4M"], &["--gsro", "-w", "4M"]]
+    } else {
+        best_udp_choices(peer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_peers_every_row_is_ours_alone() {
+        for row in all(&Program::ours("linerate".into()), &[]) {
+            assert!(!row.contenders.is_empty(), "{}", row.name);
+            assert!(
+                row.contenders.iter().all(Contender::is_ours),
+                "{}",
+                row.name
+            );
+        }
+    }
+
+    #[test]
+    fn each_set_of_options_of_a_peer_is_a_contender() {
+        let peers = [Program::ours("peer".into())];
+        let all = against(Vec::new(), &peers, |_| &[&["-w", "4M"], &[]]);
+        let labels: Vec<String> = all.iter().map(Contender::label).collect();
+        assert_eq!(labels, ["linerate -w 4M", "linerate"]);
+    }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What it costs to read the kernel's counters once a second, at both ends of a test that sends next
-//! to nothing: the processor time of the thread that reads, and of the whole process, which also
-//! writes the samples down or sends them, converses, and probes the latency.
+//! What it costs to read the kernel's counters once a second, at both ends of a test: the processor time of the
+//! thread that reads, CPU accounts included, and of the whole process, which also writes the samples down or sends
+//! them, converses, probes the latency and moves the datagrams.
 
 use std::fs;
 use std::process::Stdio;
@@ -11,56 +11,91 @@ use serde_json::{Value, json};
 
 use super::contender::Program;
 use super::meter::{self, Pair};
+use super::options::Options;
 use super::table::print_aligned;
 use super::testbed::{SERVER_ADDRESS, Testbed};
 use crate::process::Server;
 
-/// Measures and prints it.
-pub(crate) fn run(testbed: &Testbed, ours: &Program, seconds: u32) -> Value {
-    println!(
-        "\nsampling: percent of one CPU while both ends are sampled once a second for {seconds} s"
-    );
-    match measure(testbed, ours, seconds) {
-        Ok(ends) => {
-            let mut lines = vec![["", "sampler", "process"].map(str::to_owned).to_vec()];
-            lines.extend(ends.iter().map(|(name, cost)| {
-                let percent =
-                    |ns: u64| format!("{:.3}", 100.0 * ns as f64 / 1e9 / f64::from(seconds));
-                vec![
-                    (*name).to_owned(),
-                    percent(cost.sampler_ns),
-                    percent(cost.process_ns),
-                ]
-            }));
-            print_aligned(&lines);
-            let ends = ends.map(|(name, cost)| {
-                json!({"end": name, "seconds": seconds, "sampler_ns": cost.sampler_ns, "process_ns": cost.process_ns})
-            });
-            json!({"row": "sampling", "ends": ends})
-        }
-        Err(why) => {
-            println!("  failed: {why}");
-            json!({"row": "sampling", "error": why})
+/// A row: its name, and the load while both ends are sampled.
+struct Sampled {
+    row: &'static str,
+    bits_per_second: &'static str,
+}
+
+/// Next to nothing, and the 18,000 datagrams a second of a paced test such as `cost` runs.
+const ROWS: [Sampled; 2] = [
+    Sampled {
+        row: "sampling",
+        bits_per_second: "1K",
+    },
+    Sampled {
+        row: "accounting",
+        bits_per_second: "9216K",
+    },
+];
+
+/// Their names.
+pub(crate) const NAMES: [&str; 2] = [ROWS[0].row, ROWS[1].row];
+
+/// Those that are wanted.
+pub(crate) fn run(testbed: &Testbed, ours: &Program, options: &Options) -> Vec<Value> {
+    let seconds = options.seconds.unwrap_or(20);
+    let wanted = ROWS.iter().filter(|sampled| options.wants(sampled.row));
+    wanted
+        .map(|sampled| sampled.report(testbed, ours, seconds))
+        .collect()
+}
+
+impl Sampled {
+    /// Measures and prints it.
+    fn report(&self, testbed: &Testbed, ours: &Program, seconds: u32) -> Value {
+        let Self {
+            row,
+            bits_per_second,
+        } = self;
+        println!(
+            "\n{row}: percent of one CPU while both ends are sampled once a second for {seconds} s, at {bits_per_second}bit/s"
+        );
+        match measure(testbed, ours, bits_per_second, seconds) {
+            Ok(ends) => {
+                print_aligned(&table(&ends, seconds));
+                let ends = ends.map(|(name, cost)| {
+                    json!({"end": name, "seconds": seconds, "sampler_ns": cost.sampler_ns, "process_ns": cost.process_ns})
+                });
+                json!({"row": row, "ends": ends})
+            }
+            Err(why) => {
+                println!("  failed: {why}");
+                json!({"row": row, "error": why})
+            }
         }
     }
+}
+
+fn table(ends: &[(&str, Cost)], seconds: u32) -> Vec<Vec<String>> {
+    let percent = |ns: u64| format!("{:.3}", 100.0 * ns as f64 / 1e9 / f64::from(seconds));
+    let mut lines = vec![["", "sampler", "process"].map(str::to_owned).to_vec()];
+    lines.extend(ends.iter().map(|(name, cost)| {
+        let [sampler, process] = [cost.sampler_ns, cost.process_ns].map(percent);
+        vec![(*name).to_owned(), sampler, process]
+    }));
+    lines
 }
 
 fn measure(
     testbed: &Testbed,
     ours: &Program,
+    bits_per_second: &str,
     seconds: u32,
 ) -> Result<[(&'static str, Cost); 2], String> {
-    let Program::Linerate(path) = ours else {
-        return Err("only linerate is measured".to_owned());
-    };
-    let program = path.display().to_string();
+    let program = ours.word();
     let length = (seconds + LEAD_S + 2).to_string();
     let client = [
         &program,
         "udp",
         SERVER_ADDRESS,
         "-b",
-        "1K",
+        bits_per_second,
         "-l",
         "64",
         "-t",

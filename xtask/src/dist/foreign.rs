@@ -36,7 +36,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
             tally.skip(what, why);
         }
     }
-    // CI goes on where the emulator cannot be had.
+    // CI continues where no emulator is available.
     Ok(tally.close() || (short && !has_run))
 }
 

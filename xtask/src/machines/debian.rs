@@ -41,7 +41,7 @@ impl Unpacked {
     }
 }
 
-/// Fetches what is not there yet, and unpacks it.
+/// Fetches missing packages, and unpacks them.
 ///
 /// # Errors
 /// What apt or dpkg complained about.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `--short`: what must hold of a machine that nobody has touched.
+//! `--short`: what must be true of an unmodified machine.
 //!
 //! A host that is busy with other work gives an emulator less of a processor, and the guest's clock loses ticks. Rates, and
 //! which and how many findings are true, depend on that. What is checked on every host does not: exit codes, documents,

@@ -77,7 +77,7 @@ fn ar(members: &[(&str, Vec<u8>)], time: u64) -> Vec<u8> {
     bytes
 }
 
-/// Nothing is enabled or started; a server that runs goes on with the new program.
+/// Nothing is enabled or started; a running server continues with the new program.
 const POSTINST: &str = "\
 #!/bin/sh
 set -e

@@ -238,7 +238,7 @@ impl Client {
         Ok(())
     }
 
-    /// Datagrams of nobody's test.
+    /// Datagrams that belong to no test.
     fn stray(&self) -> Result<(), String> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|why| why.to_string())?;
         let hello = [b"LRUP".as_slice(), &[b'x'; 40]].concat();

@@ -93,7 +93,7 @@ impl World for Files {
         }
     }
 
-    fn run(&mut self, _line: &str) -> io::Result<()> {
+    fn run(&mut self, _line: &str, _directory: Option<&str>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

@@ -283,6 +283,7 @@ fn an_agent_runs_no_command_and_cuts_no_way_without_a_deadline() {
     let mut change = wanted(&mut far, "a", None);
     change.undo = Undo::Command {
         line: "touch x".to_owned(),
+        directory: None,
     };
     let why = far.apply(change).unwrap_err();
     assert!(why.to_string().contains("runs no command"), "{why}");

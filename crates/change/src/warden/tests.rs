@@ -49,7 +49,7 @@ impl World for Model {
         Ok(())
     }
 
-    fn run(&mut self, _line: &str) -> io::Result<()> {
+    fn run(&mut self, _line: &str, _directory: Option<&str>) -> io::Result<()> {
         Ok(())
     }
 

@@ -202,3 +202,34 @@ fn tests_of_one_size_are_one_row_and_sizes_one_line() {
     assert!((fit.ns_per_byte.value - 0.1).abs() < 1e-9, "{fit:?}");
     assert_eq!(fits.len(), 2, "the unlimited test has one size: no line");
 }
+
+/// The machine's times of three sizes are known, of three others only those of the threads, which lack softirqs.
+#[test]
+fn times_of_two_bases_are_two_lines() {
+    let sizes = [64, 512, 1472];
+    let groups = ["a", "b", "c", "d", "e", "f"];
+    let each = groups.iter().zip(sizes.iter().cycle());
+    let mut record = run(each.map(|(group, bytes)| test(group, *bytes)).collect());
+    let known = groups.iter().take(3);
+    record.samples = known
+        .flat_map(|group| machine(Role::Local, group))
+        .collect();
+    let (costs, fits) = costs(&record);
+    let tx: Vec<_> = fits
+        .iter()
+        .filter(|fit| fit.direction == CostDirection::Tx)
+        .map(|fit| (fit.basis, fit.tests, fit.ns_per_packet.value.round()))
+        .collect();
+    assert_eq!(
+        tx,
+        [
+            (CostBasis::Machine, 3, 590.0),
+            (CostBasis::Streams, 3, 500.0)
+        ]
+    );
+    assert_eq!(
+        costs.len(),
+        3 + 3 + 3,
+        "receivers have one basis: {costs:?}"
+    );
+}

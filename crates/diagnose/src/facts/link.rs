@@ -16,6 +16,7 @@ use super::known::names;
 use super::vantage::vantages;
 use super::{Facts, Known};
 use crate::evidence::Evidence;
+pub(crate) use signal::quality as signal_quality;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {

@@ -2,8 +2,8 @@
 //! What the two interfaces' drivers counted, by the driver's table; and what the kernel's core
 //! counts on each interface.
 //!
-//! A field that the driver never fills says nothing. Of a driver without a table a counter that
-//! moved is believed by its name, and one that did not move says nothing.
+//! A field that the driver never fills is not evidence. Of a driver without a table a counter that
+//! increased is believed by its name, and one that did not is not evidence.
 
 use super::claim::{Claim, Claims, Kind, evidence};
 use super::internet::pieces;
@@ -12,6 +12,7 @@ use super::reasons::refused_below_ip;
 use super::span::Span;
 use crate::evidence::{Count, Moved, Source};
 use linerate_knowledge::{Driver, Field, Stage, Unit};
+use linerate_model::output::{Evidence, Value};
 use linerate_model::record::Side;
 
 pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
@@ -36,21 +37,55 @@ pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
 /// Errors of the signal at the receiver count blocks or symbols, not the packets that died of them: they support what
 /// was found on the wire, and claim nothing.
 fn signal(path: &Path<'_>, claims: &mut Claims) {
+    let mut counted = errors(path);
+    counted.extend(last_bin(path));
+    counted.extend(poor_quality(path));
+    if counted.is_empty() {
+        return;
+    }
+    // A healthy link corrects blocks, too: alone they support nothing.
+    counted.extend(grown(path, (Source::Fec, "corrected_blocks", "blocks")));
+    let receiver = &path.receiver;
+    let nothing = Span::default();
+    claims.add(receiver.claim_at_interface(Stage::Wire, Kind::Shared, nothing, counted));
+}
+
+fn errors(path: &Path<'_>) -> Vec<Evidence> {
     let counters = [
         (Source::Fec, "uncorrectable_blocks", "blocks"),
         (Source::EthPhy, "SymbolErrorDuringCarrier", "symbols"),
         (Source::Phydev, "RxErrors", "frames"),
     ];
-    let counted = counters.into_iter().filter_map(|(source, name, unit)| {
-        let grew = path.counted(Side::Receiver, source, name)?.grew.at_least;
-        (grew > 0).then(|| evidence(name, grew, unit, source.text()))
+    let each = counters.into_iter();
+    each.filter_map(|counter| grown(path, counter)).collect()
+}
+
+fn grown(path: &Path<'_>, (source, name, unit): (Source, &str, &str)) -> Option<Evidence> {
+    let grew = path.counted(Side::Receiver, source, name)?.grew.at_least;
+    (grew > 0).then(|| evidence(name, grew, unit, source.text()))
+}
+
+/// The last bin of the histogram: blocks with as many wrong symbols as the code can just correct.
+fn last_bin(path: &Path<'_>) -> Option<Evidence> {
+    let bins = path.receiver.place.each(Source::Fec);
+    let bins = bins.filter_map(|(name, moved)| {
+        let (_, high) = name.strip_prefix("symbol_errors ")?.split_once('-')?;
+        Some((high.parse::<u32>().ok()?, name, moved.grew.at_least))
     });
-    let counted: Vec<_> = counted.collect();
-    if !counted.is_empty() {
-        let receiver = &path.receiver;
-        let nothing = Span::default();
-        claims.add(receiver.claim_at_interface(Stage::Wire, Kind::Shared, nothing, counted));
-    }
+    let (_, name, grew) = bins.max_by_key(|(high, ..)| *high)?;
+    (grew > 0).then(|| evidence(name, grew, "blocks", Source::Fec.text()))
+}
+
+/// Below 3 of 7, as rule L29 has it; only where something was lost.
+fn poor_quality(path: &Path<'_>) -> Option<Evidence> {
+    let (index, most) = path.receiver.signal_quality?;
+    let is_poor = path.lost > 0 && index / most < 0.4;
+    is_poor.then(|| Evidence {
+        fact: "sqi".to_owned(),
+        value: Value::Number(index),
+        unit: format!("of {most}"),
+        source: "ethtool".to_owned(),
+    })
 }
 
 /// What else stands in a field: drops of the backlog in `rx_dropped`; in those of a veth pair also

@@ -7,6 +7,7 @@ use linerate_model::output::{Evidence, IoMode, LinkKind, Protocol, Role, Test};
 use super::claim::{Claim, Kind};
 use super::span::Span;
 use crate::evidence::{self, Extent, Moved, Place, Source};
+use crate::facts::signal_quality;
 use linerate_knowledge::{Driver, Stage};
 use linerate_model::record::Side;
 
@@ -39,6 +40,8 @@ pub(super) struct End<'r> {
     /// How many packets of the test the stack may have handled as one.
     pub(super) joined: u64,
     pub(super) mtu_bytes: Option<u32>,
+    /// The index of the signal that its PHY receives, and the best one.
+    pub(super) signal_quality: Option<(f64, f64)>,
 }
 
 impl<'r> Path<'r> {
@@ -172,6 +175,7 @@ impl<'r> End<'r> {
             driver: place.driver(),
             exact: !record.pasted && (role == Role::Local || host.is_some_and(|host| host.agent)),
             joined: joined(test),
+            signal_quality: signal_quality(record, role, name),
             mtu_bytes: place.described().and_then(|own| own.mtu),
             place,
         }

@@ -107,6 +107,10 @@ words! {
         Reboot = "reboot",
         /// Needs another kernel or driver.
         Rebuild = "rebuild",
+        /// Needs other firmware in a card or module.
+        Firmware = "firmware",
+        /// Work at cable, fibre, module, slot or cooling.
+        Repair = "repair",
         /// The hardware is so: no software helps.
         Hw = "hw",
         /// Only shown.

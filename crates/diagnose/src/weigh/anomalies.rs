@@ -4,7 +4,8 @@
 use super::observed::{Field, Observed, normal};
 use super::odd::is_abnormal;
 
-/// How many messages and counters say that something failed; nothing where nothing counts, or somebody complains.
+/// How many messages and counters say that something failed; nothing where nothing counts, or where the author reports a
+/// problem.
 pub(super) fn anomalies(observed: &Observed<'_>) -> Option<Field> {
     let counters = observed.counters.iter().filter(|one| is_abnormal(one));
     let lines = observed.logged.iter().map(|one| Some(one.line.number));

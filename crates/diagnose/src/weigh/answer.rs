@@ -33,7 +33,7 @@ pub struct Named {
     pub db: f64,
     /// What of that is how common it is.
     pub prior_db: f64,
-    /// What speaks for and against it.
+    /// Evidence for and against it.
     pub parts: Vec<Part>,
     /// Causes that explain the same almost as well, with their scores.
     pub alternatives: Vec<(&'static Cause, f64)>,

@@ -148,7 +148,7 @@ const READERS: [Reader; 35] = [
     usb::facts,
 ];
 
-/// The beginning and the end of a long text: between them a log or a capture goes on.
+/// The beginning and the end of a long text: between them a log or a capture continues.
 fn ends<'t>(lines: &[Line<'t>]) -> Vec<Line<'t>> {
     let before = &lines[..lines.len().min(FIRST_LINES)];
     let after = lines.len().saturating_sub(LAST_LINES).max(before.len());
@@ -193,4 +193,21 @@ pub(super) fn values(text: &str, read: Reader) -> Vec<(&'static str, String)> {
     let lines: Vec<Line<'_>> = lines.map(|(text, number)| Line { number, text }).collect();
     let facts = read(&lines).into_iter();
     facts.map(|fact| (fact.name, fact.value)).collect()
+}
+
+/// The first value of that name.
+#[cfg(test)]
+pub(super) fn value_of(text: &str, read: Reader, name: &str) -> Option<String> {
+    let mut found = values(text, read).into_iter();
+    found.find_map(|(known, value)| (known == name).then_some(value))
+}
+
+/// Asserts that one of the values of that name is `value`, or that there is none.
+#[cfg(test)]
+pub(super) fn assert_found(found: &[(&'static str, String)], name: &str, value: Option<&str>) {
+    let mut of_name = found.iter().filter(|(known, _)| *known == name);
+    match value {
+        Some(value) => assert!(of_name.any(|(_, is)| is == value), "{name} {found:?}"),
+        None => assert!(of_name.next().is_none(), "{found:?}"),
+    }
 }

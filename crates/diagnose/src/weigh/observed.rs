@@ -37,7 +37,7 @@ pub struct Text<'t> {
     pub findings: &'t [Finding],
     /// All lines; none of a run.
     pub lines: &'t [Line<'t>],
-    /// Where somebody writes sentences.
+    /// Where the author writes sentences.
     pub prose: &'t [Passage],
     /// The outputs that were read.
     pub read: &'t [Passage],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The score of one cause: what speaks for it and against it.
+//! The score of one cause: the evidence for and against it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use linerate_model::order;
 
 use super::observed::{Counted, Field, Observed, normal};
 
-/// What speaks for or against a cause.
+/// Evidence for or against a cause.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     /// What was seen: a message, `rx_crc_errors = 51`, a symptom.
@@ -36,7 +36,7 @@ pub enum Says {
 }
 
 impl Part {
-    /// Whether it is only what somebody says.
+    /// Whether it is only what the author says.
     pub(super) fn is_said(&self) -> bool {
         self.says != Says::Shown
     }
@@ -89,7 +89,7 @@ impl Scored {
         together(of(Says::Words).collect()) + wording >= SAID_DB
     }
 
-    /// Whether anything but words and set-up speaks for it that nobody else explains.
+    /// Whether evidence other than words and set-up supports it that no other cause explains.
     pub(super) fn is_shown(&self, explained: &BTreeSet<u64>) -> bool {
         let fresh = |part: &&Part| !part.line.is_some_and(|line| explained.contains(&line));
         let mut strong = self.parts.iter().filter(fresh);
@@ -102,7 +102,7 @@ impl Scored {
         single.map(|part| part.db).fold(0.0, f64::max)
     }
 
-    /// Whether a sign speaks against it.
+    /// Whether a sign contradicts it.
     pub(super) fn is_disputed(&self) -> bool {
         let mut single = self.parts.iter().filter(|part| part.says != Says::Wording);
         single.any(|part| part.db < 0.0)

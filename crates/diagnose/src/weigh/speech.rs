@@ -17,9 +17,9 @@ use super::observed::{Line, Text};
 /// What is said, each with its first line.
 #[derive(Debug, Default)]
 pub(super) struct Speech {
-    /// Whether somebody writes at all.
+    /// Whether there is an author's text at all.
     pub(super) is_complaint: bool,
-    /// Where somebody writes sentences.
+    /// Where the author writes sentences.
     pub(super) symptoms: Map<&'static str, u64>,
     /// Anywhere but in the labels of tables.
     pub(super) spoken: Vec<(&'static Spoken, u64)>,
@@ -96,7 +96,7 @@ fn is_table(passage: &Passage) -> bool {
     !SPEAKING.contains(&passage.what.as_str())
 }
 
-/// What somebody writes by hand is shorter.
+/// Text written by hand is shorter.
 const BYTES_MOST: usize = 1 << 20;
 /// Words of a complaint with an output or two.
 const WORDS_USUAL: f64 = 1000.0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From the accounts to the outcome, whether the test ended or broke off.
+//! From the accounts to the outcome, whether the test ended normally or early.
 
 use super::{Client, Ended, STEP_NS};
 use crate::account::SideAccount;

@@ -77,7 +77,7 @@ impl Client<'_> {
         }
     }
 
-    /// Each stream's part of an interval; nothing for one stream a direction.
+    /// Each stream's part of an interval; nothing for one stream per direction.
     fn by_stream(&self, own: &Halves<'_>, far: &Halves<'_>) -> Vec<(u32, Direction, Interval)> {
         if self.config.streams < 2 {
             return Vec::new();

@@ -100,7 +100,7 @@ pub(super) fn results_bytes(plan: &TestPlan, config: &StreamConfig) -> u32 {
     u32::try_from(counted.saturating_add(report)).unwrap_or(u32::MAX)
 }
 
-/// The most of a server's report. Each stream and their sum have a line a second.
+/// The most of a server's report. Each stream and their sum have one line per second.
 fn report_bytes(plan: &TestPlan, streams: u64) -> u64 {
     let seconds = match plan.is_by_amount() {
         true => 0,

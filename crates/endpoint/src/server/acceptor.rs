@@ -6,7 +6,7 @@ use super::Server;
 use super::log::RateLimited;
 use super::metrics::Refusal;
 use super::registry::Arrival;
-use linerate_linux::udp::{Acceptor, Greeting};
+use linerate_linux::udp::{Acceptor, Greeting, Load};
 use linerate_wire::iperf3::hello as stock;
 use linerate_wire::linerate::hello::{Hello, Kind, Reply};
 use std::collections::VecDeque;
@@ -52,12 +52,15 @@ fn answer_hello(
     if !test.takes_one() {
         return None;
     }
-    let Ok((opened, strays)) =
-        acceptor.connected_twin(greeting.local, greeting.source, &test.udp_options)
-    else {
+    let kind = hello.as_ref().map_or(Kind::Data, |hello| hello.kind);
+    let load = match kind {
+        Kind::Data => Load::Heavy,
+        Kind::Probe => Load::Light,
+    };
+    let (local, peer) = (greeting.local, greeting.source);
+    let Ok((opened, strays)) = acceptor.connected_twin(local, peer, &test.udp_options, load) else {
         return Some(Vec::new());
     };
-    let kind = hello.as_ref().map_or(Kind::Data, |hello| hello.kind);
     let index = hello.as_ref().map(|hello| hello.index);
     let sent = match index {
         Some(index) => opened.socket.send(&Reply { index, kind }.encode()),

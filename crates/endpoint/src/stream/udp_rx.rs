@@ -64,9 +64,7 @@ impl UdpRx {
                     waits.look(counters.now_ns);
                     counters.learn_start(line);
                     counters.socket_is_empty = true;
-                    for datagram in batch {
-                        counters.take(&datagram);
-                    }
+                    counters.take(batch);
                     counters.publish(progress);
                 }
                 // ICMP: the peer has closed its socket. The control connection ends the test, not this.

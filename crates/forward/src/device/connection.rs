@@ -233,7 +233,7 @@ impl Connection {
     }
 }
 
-/// The beginning of what is not an agent's.
+/// The beginning of output that does not come from an agent.
 fn said(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(SAID_BYTES)]);
     format!("\"{}\"", printable(text.trim()))

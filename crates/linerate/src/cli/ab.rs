@@ -84,7 +84,7 @@ fn compared(args: &AbArgs, inner: &Inner<'_>, session: &mut Session) -> Result<(
         seed: args.seed.unwrap_or_else(drawn_seed),
     };
     let question = question(args);
-    let switch = Switch::of(args, args.lab);
+    let switch = Switch::of(args, session.lab_owner);
     let mut trial = Trial::begin(&question, inner, switch, plan, session);
     let ended = trial.carry_out(session);
     let restored = trial.restore(session);

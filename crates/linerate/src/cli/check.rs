@@ -79,20 +79,20 @@ fn measure(
     course.failure.map_or(Ok(()), Err)
 }
 
-/// How the tests go: on a path that loses much, one may break off and the next one succeed.
+/// The state of the tests: on a path with heavy loss one may end early and the next one succeed.
 #[derive(Debug, Default)]
 struct Course {
-    /// The first that broke off.
+    /// The first that ended early.
     failure: Option<Failure>,
     /// Whether the last one did.
     failed_last: bool,
 }
 
 impl Course {
-    /// Goes on after a test that broke off.
+    /// Continues after a test that ended early.
     ///
     /// # Errors
-    /// The one before broke off, too, or the user interrupted: the first failure.
+    /// The previous one also ended early, or the user interrupted: the first failure.
     fn bear(&mut self, ended: Result<(), Failure>) -> Result<(), Failure> {
         let Err(failure) = ended else {
             self.failed_last = false;

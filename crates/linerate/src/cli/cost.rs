@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate cost`: tests of several sizes, in both directions and families. What they cost is computed from the record.
 
+mod sampled;
 mod schedule;
 
 use std::collections::BTreeMap;
@@ -17,7 +18,8 @@ use super::session::Session;
 use super::target::Target;
 use crate::exit::Exit;
 use linerate_endpoint::{Family, PORT, TestPlan};
-use schedule::{Cell, Schedule};
+use linerate_linux::perf::stacks::Sampling;
+use schedule::{Cell, Purpose, Schedule};
 
 /// Runs the command.
 pub(super) fn run(args: &CostArgs, options: BTreeMap<String, String>) -> Exit {
@@ -26,13 +28,18 @@ pub(super) fn run(args: &CostArgs, options: BTreeMap<String, String>) -> Exit {
         session.first_control_ms = if args.quick { 1000 } else { 2000 };
         let reached = reached(args, session, host)?;
         let families = reached.iter().map(|one| one.af).collect();
-        let schedule = Schedule::new(args, families);
+        let can_sample = Sampling::try_out();
+        let is_lab = !session.lab_addresses.is_empty();
+        let schedule = Schedule::new(args, families).sampled(can_sample.is_ok(), is_lab);
         let ahead = schedule.all() + Ahead::wait(session.control_ms());
         let about = duration(session.live.forecast().seconds(ahead));
         session
             .console
             .say(&format!("about {about}: {}", schedule.announcement()));
         session.live.announce(ahead, ahead);
+        if let Err(missing) = can_sample {
+            sampled::impossible(session, missing);
+        }
         Campaign {
             session,
             schedule,
@@ -139,7 +146,7 @@ impl Campaign<'_> {
             ));
             self.datagrams_per_second = Some(pps);
         }
-        for cell in self.schedule.cells() {
+        for cell in self.schedule.cells().chain(self.schedule.samples()) {
             self.test(cell, &mut left)?;
         }
         Ok(())
@@ -170,7 +177,8 @@ impl Campaign<'_> {
 
     /// Runs a test. Where an IP version that was not asked for cannot be reached, the others are measured without it.
     fn test(&mut self, cell: Cell, left: &mut Ahead) -> Result<Vec<String>, Failure> {
-        *left = left.after(self.schedule.duration_ms());
+        let duration_ms = self.schedule.duration_ms(cell);
+        *left = left.after(duration_ms);
         let Some(reached) = self.reached.iter().find(|one| one.af == cell.af) else {
             return Ok(Vec::new());
         };
@@ -179,7 +187,11 @@ impl Campaign<'_> {
         let plan = self.schedule.plan(&reached.plan, cell, pps, mtu);
         let control_ms = self.session.control_ms();
         self.session.ahead(plan.duration_ms + control_ms, *left);
-        match self.session.run(&plan) {
+        let ran = match cell.purpose {
+            Purpose::Samples => sampled::run(self.session, &plan),
+            _ => self.session.run(&plan),
+        };
+        match ran {
             Err(failure) if reached.is_optional && failure.kind != Kind::Interrupted => {
                 let text = format!("IPv{}: not possible: {}", cell.af, failure.why);
                 self.session.console.say(&text);

@@ -2,7 +2,7 @@
 //! `linerate inspect [IFACE]`: how this host is set up and what looks wrong with it, without sending
 //! a packet.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
 use linerate_diagnose::explain::explain;
 use linerate_linux::management::Management;
@@ -44,8 +44,10 @@ fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
     let mut run = Run::begin("inspect", env!("CARGO_PKG_VERSION"), &[]);
     run.hosts = vec![sampler::this_host(&names)];
     run.settings = sampler::setup(&names);
-    if let Some(name) = args.interface.as_deref().filter(|_| args.cable_test) {
-        run.settings.push(cable_test(name, args.allow_management)?);
+    if let (Some(name), Some(kind)) = (args.interface.as_deref(), &args.cable_test) {
+        let test = CableTest::of(kind);
+        run.settings
+            .push(cable_test(name, &test, args.allow_management)?);
     }
     let mut output = document("inspect");
     output.hosts.clone_from(&run.hosts);
@@ -62,15 +64,40 @@ fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
     Ok(output)
 }
 
-/// The state of each pair of the cable. The link is down meanwhile, so that of the session is left alone.
-fn cable_test(name: &str, may_interrupt: bool) -> Result<Setting, Failure> {
+/// By name.
+type Readings = Vec<(String, String)>;
+
+/// What a PHY can measure of its cable.
+struct CableTest {
+    /// As `ethtool` calls it.
+    source: &'static str,
+    run: fn(&str) -> io::Result<Readings>,
+}
+
+impl CableTest {
+    fn of(kind: &str) -> Self {
+        match kind {
+            "tdr" => Self {
+                source: "ethtool --cable-test-tdr",
+                run: nic::cable::reflected,
+            },
+            _ => Self {
+                source: "ethtool --cable-test",
+                run: nic::cable::test,
+            },
+        }
+    }
+}
+
+/// The state of each pair of the cable, or what it reflects. The link is down meanwhile, so that of the session is left alone.
+fn cable_test(name: &str, test: &CableTest, may_interrupt: bool) -> Result<Setting, Failure> {
     let what = || format!("test the cable of {name}");
     let carried = Management::of_session().by(name).filter(|_| !may_interrupt);
     if let Some(why) = carried {
         let why = format!("it takes down the link that carries this session ({why})");
         return Err(Failure::usage(what(), why).hint("--allow-management, from the console"));
     }
-    let values = nic::cable::test(name).map_err(|error| {
+    let values = (test.run)(name).map_err(|error| {
         let hint = match error.kind() {
             ErrorKind::Unsupported => "only some copper PHYs can; another cable is a test, too",
             ErrorKind::PermissionDenied => "run it as root",
@@ -79,7 +106,7 @@ fn cable_test(name: &str, may_interrupt: bool) -> Result<Setting, Failure> {
         Failure::measuring(what(), error).hint(hint)
     })?;
     Ok(Setting {
-        source: "ethtool --cable-test".to_owned(),
+        source: test.source.to_owned(),
         interface: Some(name.to_owned()),
         values: values.into_iter().gather(),
         ..Setting::default()

@@ -12,7 +12,7 @@ use linerate_linux::proc;
 use linerate_linux::process::Reader;
 use linerate_linux::sandbox::Privilege;
 use linerate_linux::seccomp;
-use linerate_linux::signal::{Interrupt, SIGTERM};
+use linerate_linux::signal::{Interrupt, SIGKILL, SIGTERM};
 
 use crate::output;
 use linerate_endpoint::PORT;
@@ -98,8 +98,7 @@ impl LabArgs {
     fn peer(&self) -> io::Result<Option<Command>> {
         if let Some(text) = &self.peer {
             let mut shell = Command::new("sh");
-            // The shell becomes the peer, so that a pause stops it and not its shell.
-            shell.args(["-c", &format!("exec {text}")]);
+            shell.args(["-c", text]);
             return Ok(Some(shell));
         }
         if self.no_serve {
@@ -270,8 +269,8 @@ fn is_listening(port: Option<u16>) -> bool {
 }
 
 fn end(peer: &mut Child) {
-    // It may have ended already.
-    let _gone = peer.kill();
+    // With what its shell started; it may have ended already.
+    let _gone = Reader::of(peer).signal_group(SIGKILL);
     let _status = peer.wait();
 }
 

@@ -17,10 +17,12 @@ use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use linerate_method::experiment::environment;
 use linerate_method::matrix::{self, Progress};
 use linerate_model::failure::Failure;
-use linerate_model::output::Test;
+use linerate_model::output::{Difference, Host, Role, Test};
 use linerate_model::printable::Printable;
+use linerate_model::run::Run;
 use linerate_report::Detail;
 
 use super::ab::drawn_seed;
@@ -183,7 +185,10 @@ fn measured(
     let runs = directory.as_deref().map(store::cell_runs);
     let runs = runs.transpose();
     let runs = runs.map_err(|error| Failure::measuring("read the runs so far", error))?;
-    let runs = runs.unwrap_or_default();
+    let (runs, damaged) = runs.map_or_else(Default::default, |read| (read.runs, read.damaged));
+    for line in &damaged {
+        session.console.alert(&format!("{line}; it does not count"));
+    }
     let progress = Progress::new(&matrix, &runs);
     let each_s = each_s(request);
     let text = texts::announcement(&matrix, &progress, each_s);
@@ -193,7 +198,7 @@ fn measured(
     let is_over = progress.runs_left() == 0;
     let first = match is_over {
         true => None,
-        false => Some(first_look(request, &peer, session)?),
+        false => Some(first_look(request, args.other_host, &peer, session)?),
     };
     let settings = Settings::open(request, &args.far, session, host, first.as_ref())?;
     let mut trial = Trial {
@@ -246,12 +251,67 @@ fn with_port_of(host: &str, address: Ipv6Addr) -> String {
 }
 
 /// A short test before a long matrix: does the server answer, and through which interfaces?
-fn first_look(request: &Request, peer: &Peer, session: &mut Session) -> Result<Test, Failure> {
+/// One that goes on must find the hosts as they were.
+fn first_look(
+    request: &Request,
+    other_host: bool,
+    peer: &Peer,
+    session: &mut Session,
+) -> Result<Test, Failure> {
     let ways = [false, true].map(|udp| measurement::first_look(request, peer, udp));
     let understood = ways.iter().find(|words| Inner::of(words).is_ok());
     let words = understood.unwrap_or(&ways[0]);
     let output = find::measured(session, words, "first-look", &mut || None)?;
+    if !other_host {
+        same_hosts(&session.output.hosts, &output.hosts)?;
+    }
     session.output.hosts = output.hosts;
     let test = output.tests.into_iter().next();
     test.ok_or_else(|| Failure::measuring("reach the server", "its first test gave no result"))
+}
+
+/// Refuses to mix the runs of two kernels, machines or drivers in one cell.
+fn same_hosts(before: &[Host], now: &[Host]) -> Result<(), Failure> {
+    let [before, now] = [before, now].map(|hosts| Run {
+        hosts: hosts.to_vec(),
+        ..Run::default()
+    });
+    let all = environment::differences(&[&before], &[&now]);
+    let identity = |one: &&Difference| IDENTITY.contains(&one.what.as_str());
+    let named = all.iter().filter(identity).map(|one| {
+        let host = match one.host {
+            Some(Role::Remote) => "remote ",
+            _ => "local ",
+        };
+        let [before, now] = [&one.before, &one.after].map(|values| values.join(", "));
+        format!("{host}{}: {before} before, {now} now", one.what)
+    });
+    let named: Vec<String> = named.collect();
+    match named.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage("continue the matrix", named.join("; "))
+            .hint("a new matrix, and `linerate compare` of both; --other-host continues this one")),
+    }
+}
+
+/// What makes it another host. Settings such as the MTU are set by cells.
+const IDENTITY: [&str; 5] = ["kernel", "host", "processor", "processors", "driver"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_kernel_is_another_host_and_another_boot_is_not() {
+        let host = |kernel: &str, boot: &str| Host {
+            kernel: Some(kernel.to_owned()),
+            boot_id: Some(boot.to_owned()),
+            ..Host::default()
+        };
+        let before = [host("5.10", "a")];
+        assert_eq!(same_hosts(&[], &before), Ok(()));
+        assert_eq!(same_hosts(&before, &[host("5.10", "b")]), Ok(()));
+        let refused = same_hosts(&before, &[host("6.1", "b")]).unwrap_err();
+        assert!(refused.why.contains("local kernel: 5.10 before, 6.1 now"));
+    }
 }

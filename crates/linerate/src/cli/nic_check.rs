@@ -125,6 +125,9 @@ fn check(
     let interrupt = session.interrupt.clone();
     let mut bench = Bench::open(interface, host, Far::over(talk), &interrupt)?;
     session.output.hosts = bench.hosts();
+    if let Some(note) = bench.crossing() {
+        session.console.say(&note);
+    }
     bench
         .run(&mut |check| take(session, check))
         .map_err(failed)?;

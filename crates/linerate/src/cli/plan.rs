@@ -129,7 +129,7 @@ fn family(version4: bool, version6: bool) -> Family {
     }
 }
 
-/// The asked rate; packets per second need to know the payload.
+/// The requested rate; packets per second depend on the payload.
 fn paced(plan: &mut TestPlan, paced: Option<PacedRate>) -> Result<(), Failure> {
     let Some(PacedRate { rate, burst }) = paced else {
         return Ok(());

@@ -15,10 +15,10 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use linerate_change::Owner;
 use linerate_diagnose::evidence::{Evidence, moved_counters};
 use linerate_diagnose::explain::explain;
 use linerate_diagnose::limit::line_rate;
-use linerate_diagnose::rules;
 use linerate_linux::netns::NetNs;
 use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
@@ -43,6 +43,7 @@ use super::forecast::Ahead;
 use super::live::Live;
 use super::progress::{self, Progress};
 use super::sample_log::SampleLog;
+use super::site_rules;
 use super::target::Target;
 use crate::exit::Exit;
 use crate::output::{Color, Console, Form, Surroundings};
@@ -75,6 +76,8 @@ pub(super) struct Session {
     pub(super) wire_counters: Option<WireCounters>,
     /// The lab's second host, if the session measures in one.
     pub(super) lab_peer: Option<NetNs>,
+    /// In a lab: the process outside of it, which others see.
+    pub(super) lab_owner: Option<Owner>,
     /// The lab's second host by its addresses, one per IP version; empty outside a lab.
     pub(super) lab_addresses: Vec<IpAddr>,
     /// The idle control interval before the first test.
@@ -132,6 +135,7 @@ impl Session {
             state: State::default(),
             wire_counters: None,
             lab_peer: None,
+            lab_owner: None,
             lab_addresses: Vec::new(),
             first_control_ms: CONTROL_MS,
             progress: target.progress,
@@ -143,7 +147,7 @@ impl Session {
     /// Runs one test and takes in what it measured. The ids of its entries are returned.
     ///
     /// # Errors
-    /// The test could not run or broke off, or the user interrupted; what it measured until then
+    /// The test could not run or ended early, or the user interrupted it; what it measured until then
     /// is in the document.
     pub(super) fn run(&mut self, plan: &TestPlan) -> Result<Vec<String>, Failure> {
         let plan = &TestPlan {
@@ -204,6 +208,22 @@ impl Session {
         for sample in samples {
             self.store.sample(sample);
         }
+    }
+
+    /// When this host's counters were first and last read during the load of a group.
+    pub(super) fn load_ns(&self, group: &str) -> Option<[u64; 2]> {
+        let samples = self.samples.of_group(group);
+        let is_load = |sample: &&Sample| {
+            sample.host == Role::Local && sample.phase == Some(linerate_model::sample::Phase::Load)
+        };
+        let times = samples.iter().filter(is_load).map(|sample| sample.t_ns);
+        Some([times.clone().min()?, times.max()?])
+    }
+
+    /// Takes in raw counters that something is concluded from.
+    pub(super) fn took(&mut self, sample: &Sample) {
+        self.store.sample(sample);
+        self.samples.take(sample);
     }
 
     /// Takes in the result of a search.
@@ -389,7 +409,10 @@ impl Session {
         run.exchange(&mut self.output);
         let mut record = Record::of_run(run, mem::take(&mut self.samples).into_samples())
             .with_trials(&self.output.trials);
-        let mut explanation = explain(&record, rules::embedded());
+        let mut explanation = explain(
+            &record,
+            site_rules::built_in(|text| self.console.alert(text)),
+        );
         explanation.facts = Vec::new();
         record.run.exchange(&mut self.output);
         *self.store.run() = record.run;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use linerate_model::failure::Failure;
 
-use super::args::{Command, OutputFlags, ServerFlags};
+use super::args::{Command, LabShape, OutputFlags, ServerFlags};
 use super::values;
 
 /// Settles it.
@@ -15,6 +15,7 @@ use super::values;
 /// # Errors
 /// A port that is none, or is named twice; a log that cannot be written.
 pub(super) fn settle(command: &mut Command) -> Result<(), Failure> {
+    shape_of_a_lab(command)?;
     if let Some(server) = server_of(command) {
         reach(server)?;
     }
@@ -24,20 +25,37 @@ pub(super) fn settle(command: &mut Command) -> Result<(), Failure> {
     }
 }
 
-/// Refuses the lab's options where HOST is given: they would have no effect.
-fn shape_of_a_lab(flags: &ServerFlags) -> Result<(), Failure> {
-    let shape = &flags.lab.shape;
-    let given = [
+/// Refuses the lab's options where there is no lab: they would have no effect. (clap requires nothing that conflicts with
+/// what is given, such as HOST. A plan of `matrix` may have the lab, so that one asks by itself.)
+fn shape_of_a_lab(command: &mut Command) -> Result<(), Failure> {
+    match command {
+        Command::Forward(args) => {
+            needs_lab(args.lab.is_some(), &[("--fault", !args.fault.is_empty())])
+        }
+        Command::NicCheck(args) => {
+            let given = [("--fault", !args.fault.is_empty()), ("--veth", args.veth)];
+            needs_lab(args.lab, &given)
+        }
+        Command::Ab(args) => needs_lab(args.lab, &options(&args.shape)),
+        _ => Ok(()),
+    }
+}
+
+fn options(shape: &LabShape) -> [(&'static str, bool); 3] {
+    [
         ("--fault", !shape.fault.is_empty()),
         ("--topology", shape.topology.is_some()),
         ("--mtu", shape.mtu.is_some()),
-    ];
+    ]
+}
+
+fn needs_lab(is_lab: bool, given: &[(&str, bool)]) -> Result<(), Failure> {
     match given.iter().find(|(_, is_given)| *is_given) {
-        Some((option, _)) if !flags.lab.lab => Err(Failure::usage(
+        Some((option, _)) if !is_lab => Err(Failure::usage(
             "understand the command line",
             format!("{option} changes the lab, and --lab is not given"),
         )
-        .hint("--lab in place of HOST")),
+        .hint("--lab in place of HOST or the interfaces")),
         _ => Ok(()),
     }
 }
@@ -47,7 +65,7 @@ fn shape_of_a_lab(flags: &ServerFlags) -> Result<(), Failure> {
 /// # Errors
 /// As [`settle`].
 pub(super) fn reach(flags: &mut ServerFlags) -> Result<(), Failure> {
-    shape_of_a_lab(flags)?;
+    needs_lab(flags.lab.lab, &options(&flags.lab.shape))?;
     let Some(given) = flags.host.take() else {
         return Ok(());
     };

@@ -8,8 +8,19 @@ use std::path::Path;
 
 use linerate_diagnose::rules::{self, Rule};
 
+use super::session;
 use crate::input;
 use linerate_model::failure::Failure;
+
+/// The program's own rules. A file of them that is wrong takes no part, which `say` tells.
+pub(super) fn built_in(say: impl FnOnce(&str)) -> &'static [Rule] {
+    if let Some(first) = rules::embedded_mistakes().first() {
+        say(&format!(
+            "rules that this program carries are left out, because their file is wrong: {first}; please report it"
+        ));
+    }
+    rules::embedded()
+}
 
 /// The program's rules, and those of a directory.
 ///
@@ -17,10 +28,10 @@ use linerate_model::failure::Failure;
 /// The directory cannot be read, has no rule, or a rule in it is wrong: every mistake is reported.
 pub(super) fn with(directory: Option<&Path>) -> Result<Cow<'static, [Rule]>, Failure> {
     let Some(directory) = directory else {
-        return Ok(rules::embedded().into());
+        return Ok(built_in(session::say).into());
     };
     let own = read(directory)?;
-    let mut all = rules::embedded().to_vec();
+    let mut all = built_in(session::say).to_vec();
     all.retain(|rule| !own.iter().any(|own| own.id == rule.id));
     all.extend(own);
     Ok(all.into())

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use linerate_change::Owner;
 use linerate_linux::proc;
 use linerate_linux::process::Reader;
 use linerate_linux::signal::SIGKILL;
@@ -35,7 +36,7 @@ pub(super) struct Target<'a> {
     pub(super) output: &'a OutputFlags,
     pub(super) progress: Progress,
     pub(super) options: BTreeMap<String, String>,
-    /// Whether the run in the directory of `output` goes on.
+    /// Whether the run in the directory of `output` is continued.
     pub(super) resumes: bool,
 }
 
@@ -92,6 +93,7 @@ impl<'a> Target<'a> {
         body: impl FnOnce(&mut Session, &str) -> Result<(), Failure> + Send,
     ) -> Exit {
         let terminal = Foreground::held();
+        let lab_owner = self.lab.map(|_| Owner::this());
         // Private namespaces must be entered before any thread exists.
         let isolation = self.lab.map(|shape| (Isolation::enter(), shape));
         let interrupt = match session::interrupt() {
@@ -99,6 +101,7 @@ impl<'a> Target<'a> {
             Err(failure) => return session::refuse(self.kind, self.output.document.json, &failure),
         };
         let mut session = Session::begin(self, interrupt, terminal);
+        session.lab_owner = lab_owner;
         let ended = match (&isolation, self.host) {
             (Some((isolation, shape)), _) => self.in_lab(isolation, shape, &mut session, body),
             (None, Some(host)) => token::given(self.token_file).and_then(|token| {

@@ -257,6 +257,10 @@ fn refusals_name_the_flag_the_value_and_the_range() {
             "the argument '[HOST]' cannot be used with '--lab'",
         ),
         (
+            "linerate tune h --settle 50",
+            "invalid value '50' for '--settle <TIME>': a number without a unit is in seconds: write 50s, or 50ms",
+        ),
+        (
             "linerate completions tcsh",
             "invalid value 'tcsh' for '<SHELL>': expected bash, zsh or fish",
         ),
@@ -267,6 +271,26 @@ fn refusals_name_the_flag_the_value_and_the_range() {
         ),
     ] {
         assert_eq!(refusal(line), wanted, "{line}");
+    }
+}
+
+#[test]
+fn a_short_settle_time_needs_no_unit() {
+    for time in ["0", "1", "5", "0.5", "19", "50s", "50ms", "1m"] {
+        parsed(&format!("linerate tune h --settle {time}"));
+        parsed(&format!("linerate matrix h --axes size=64 --settle {time}"));
+        parsed(&format!("linerate ab --a x --b y --settle {time} -- tcp h"));
+    }
+}
+
+#[test]
+fn a_word_that_no_setting_has_is_refused_with_all_names() {
+    let refused = refusal("linerate tune h --explore=no-such-word");
+    for name in ["sysctl net.ipv4.tcp_rmem", "ethtool -G rx", "tc qdisc root"] {
+        assert!(refused.contains(name), "{name} in {refused}");
+    }
+    for word in ["", "=rmem", "=qdisc"] {
+        parsed(&format!("linerate tune h --explore{word}"));
     }
 }
 

@@ -4,7 +4,7 @@
 mod aim;
 mod campaign;
 pub(super) mod candidate;
-mod explore;
+pub(super) mod explore;
 pub(super) mod far;
 pub(super) mod find;
 pub(super) mod hands;

@@ -137,6 +137,24 @@ pub(super) fn warm_up(text: &str) -> Result<u64, String> {
     milliseconds_within(text, 0, 600_000, "from 0 to 10m")
 }
 
+/// Milliseconds between a change and the measurement. A number without a unit is in seconds, as everywhere; a large one is
+/// probably meant in milliseconds, and would multiply the length of each run.
+pub(super) fn settle(text: &str) -> Result<u64, String> {
+    let time = warm_up(text)?;
+    let is_bare = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    match is_bare && time >= DOUBTFUL_SETTLE_MS {
+        true => Err(format!(
+            "a number without a unit is in seconds: write {text}s, or {text}ms"
+        )),
+        false => Ok(time),
+    }
+}
+
+/// A link that was taken down by a change is up again before.
+const DOUBTFUL_SETTLE_MS: u64 = 20_000;
+
 /// Milliseconds of an interval: 0 (none), or 100 ms … 1 h.
 pub(super) fn interval(text: &str) -> Result<u64, String> {
     match milliseconds(text)? {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A terminal that may be paused (Ctrl-S): what it does not take is kept for later, so that the measurement goes on. (A
+//! A terminal that may be paused (Ctrl-S): what it does not accept is kept for later, so that the measurement continues. (A
 //! client that does not read loses its connection to the server after some seconds.)
 
 use std::fs::File;

@@ -16,6 +16,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("peer_that_ends_is_reported", |_| {
         peer_that_ends_is_reported()
     }),
+    ("a_peer_of_several_commands_runs_all_of_them", |_| {
+        a_peer_of_several_commands_runs_all_of_them()
+    }),
     ("old_kernel_filters_both", |_| old_kernel_filters_both()),
     ("the_wire_states_its_own_ceiling", |_| {
         the_wire_states_its_own_ceiling()
@@ -69,6 +72,26 @@ fn peer_that_ends_is_reported() -> Outcome {
         said.contains("cannot start the peer") && said.contains("exit status: 1"),
         || said.clone(),
     )
+}
+
+fn a_peer_of_several_commands_runs_all_of_them() -> Outcome {
+    let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("peer-of-several");
+    let _before = std::fs::remove_file(&place);
+    let first = format!("echo first > '{}'; \"$0\" serve --quiet", place.display());
+    let peer = first.replace("$0", env!("CARGO_BIN_EXE_linerate"));
+    let output = lab(&[
+        "--peer",
+        &peer,
+        "--",
+        env!("CARGO_BIN_EXE_linerate"),
+        "tcp",
+        "{peer}",
+        "-n",
+        "64K",
+    ])?;
+    ensure(output.status.success(), || format!("{output:?}"))?;
+    let said = std::fs::read_to_string(&place).unwrap_or_default();
+    ensure(said == "first\n", || said)
 }
 
 fn old_kernel_filters_both() -> Outcome {

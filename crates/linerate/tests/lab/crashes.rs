@@ -106,8 +106,8 @@ impl World for Mortal<Settings> {
         })
     }
 
-    fn run(&mut self, line: &str) -> io::Result<()> {
-        self.of.host.run(line)
+    fn run(&mut self, line: &str, directory: Option<&str>) -> io::Result<()> {
+        self.of.host.run(line, directory)
     }
 
     fn same(&mut self, place: &Place) -> Result<(), String> {

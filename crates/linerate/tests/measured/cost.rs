@@ -14,6 +14,8 @@ use crate::accounting::Busy;
 use crate::ports::{free_port, states};
 use crate::turns::Turn;
 
+mod referees;
+
 /// The whole machine, by our account (what it did not idle) and by the kernel's control groups, which add up the time of every
 /// task. Both of the same interval, whatever else the machine does. The load leaves no processor idle for long: an interrupt
 /// that finds it idle takes time of no task, which only we count.
@@ -205,12 +207,17 @@ fn agree(ours_s: f64, theirs_s: [f64; 2], slack_s: f64, what: &str) {
 
 /// The samples of a lab.
 fn lab(name: &str, flags: &str) -> Vec<Value> {
+    run(name, flags).1
+}
+
+/// The document and the samples of a run.
+fn run(name: &str, flags: &str) -> (Value, Vec<Value>) {
     let directory = format!("{}/cost-{name}", env!("CARGO_TARGET_TMPDIR"));
     let _absent = std::fs::remove_dir_all(&directory);
-    linerate(&format!("{flags} --json -o {directory}"));
+    let document = linerate(&format!("{flags} --json -o {directory}"));
     let text = std::fs::read_to_string(format!("{directory}/samples.jsonl")).unwrap();
     let line = |line: &str| serde_json::from_str(line).unwrap();
-    text.lines().map(line).collect()
+    (document, text.lines().map(line).collect())
 }
 
 /// CPU time of the threads of one end, from the only test.

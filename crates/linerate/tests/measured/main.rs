@@ -21,6 +21,8 @@ mod load;
 #[cfg(test)]
 mod matrix;
 #[cfg(test)]
+mod perf_stat;
+#[cfg(test)]
 #[path = "../program/support/ports.rs"]
 mod ports;
 #[cfg(test)]

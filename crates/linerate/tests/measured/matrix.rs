@@ -180,6 +180,32 @@ fn the_ecn_field_arrives_or_is_cleared() {
     }
 }
 
+/// TCP negotiates ECN where a fault concerns it, in both families and directions. On a path that marks nothing and clears nothing
+/// no rule about it fires.
+#[test]
+fn tcp_sees_marks_and_a_cleared_field() {
+    let lines = ["tcp {peer}", "tcp {peer} -R", "tcp {peer6}"];
+    let lines = lines.map(|line| format!("{line} -n 16M"));
+    for (fault, marks, keeps, found) in [
+        ("ecn-clear", false, false, Some("ecn-bleached")),
+        ("ecn-mark=500", true, true, Some("congestion-marked")),
+        ("ecn-mark=4000000000", false, true, None),
+    ] {
+        for one in lab(&["--fault", fault], &lines) {
+            let of = format!("{fault}, {}", one.line);
+            let ecn = &one.sound()[0]["ecn"];
+            assert_eq!(ecn["negotiated"], true, "{of}: {ecn}");
+            assert_eq!(ecn["ect_seen"], keeps, "{of}: {ecn}");
+            let marked = ecn["delivered_ce_segments"].as_u64();
+            assert_eq!(marked.unwrap() > 0, marks, "{of}: {ecn}");
+            let said = one.document()["findings"].to_string();
+            for cause in ["ecn-bleached", "congestion-marked"] {
+                assert_eq!(said.contains(cause), found == Some(cause), "{of}: {said}");
+            }
+        }
+    }
+}
+
 #[test]
 fn marks_of_a_queue_are_counted() {
     let line = "udp {peer} -S 2 -k 200 -b 20M -l 500".to_owned();

@@ -330,3 +330,99 @@ fn explain_draws_the_same_conclusions_as_the_measuring_command() {
         let _ = std::fs::remove_dir_all(place.to_string());
     }
 }
+
+/// Each option below "Lab:" of each command's help is refused where there is no lab, in place of having no effect.
+#[test]
+fn an_option_of_the_lab_is_refused_without_a_lab() {
+    let mut options = 0;
+    for (command, without_lab) in WITHOUT_LAB {
+        for option in lab_options(command).iter().filter(|one| *one != "--lab") {
+            let value = match (option.as_str(), command) {
+                ("--fault", "forward") => Some("loss"),
+                ("--fault", "nic-check") => Some("nic-udp-zero"),
+                ("--fault", _) => Some("loss"),
+                ("--topology", _) => Some("route"),
+                ("--mtu", _) => Some("1400"),
+                _ => None,
+            };
+            let words = without_lab.split(' ').filter(|word| !word.is_empty());
+            let mut words: Vec<&str> = words.collect();
+            let at = words.iter().position(|word| *word == "--");
+            let at = at.unwrap_or(words.len());
+            words.splice(at..at, [option.as_str()].into_iter().chain(value));
+            let ended = Command::new(env!("CARGO_BIN_EXE_linerate"))
+                .arg(command)
+                .args(&words)
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&ended.stderr);
+            assert_eq!(ended.status.code(), Some(2), "{command} {words:?}: {said}");
+            assert!(
+                said.contains(option.as_str()),
+                "{command} {words:?}: {said}"
+            );
+            options += 1;
+        }
+    }
+    assert!(options >= WITHOUT_LAB.len(), "{options} options");
+}
+
+/// No command with a lab is missing in the table.
+#[test]
+fn every_command_with_a_lab_is_in_the_table() {
+    let help = help(&[]);
+    let names = help.lines().filter_map(|line| {
+        let name = line.strip_prefix("  ")?.split(' ').next()?;
+        let is_name = name.starts_with(|first: char| first.is_ascii_lowercase());
+        (is_name && name != "help").then(|| name.to_owned())
+    });
+    // Another word is a HOST, whose help is that of `check`.
+    let is_command = |name: &str| self::help(&[name]).contains(&format!("Usage: linerate {name} "));
+    let has_lab = |name: &str| lab_options(name).contains(&"--lab".to_owned());
+    let found = names.filter(|name| is_command(name) && has_lab(name));
+    let mut found: Vec<String> = found.collect();
+    found.sort();
+    found.dedup();
+    let mut expected = WITHOUT_LAB.map(|(command, _)| command);
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+fn lab_options(command: &str) -> Vec<String> {
+    let help = help(&[command]);
+    let (_, lab) = help.split_once("\nLab:\n").unwrap_or_default();
+    let section = lab
+        .lines()
+        .take_while(|line| !line.ends_with(':') || line.starts_with(' '));
+    let option = |line: &str| {
+        let words = line.trim_start().split([' ', ',', '[']);
+        words
+            .into_iter()
+            .find(|word| word.starts_with("--"))
+            .map(str::to_owned)
+    };
+    section
+        .filter(|line| line.trim_start().starts_with('-'))
+        .filter_map(option)
+        .collect()
+}
+
+fn help(words: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    let ended = command.args(words).arg("--help").output().unwrap();
+    String::from_utf8(ended.stdout).unwrap()
+}
+
+/// Each with the words that measure something real; where there is a lab none of these is needed.
+const WITHOUT_LAB: [(&str, &str); 10] = [
+    ("check", "192.0.2.7"),
+    ("tcp", "192.0.2.7"),
+    ("udp", "192.0.2.7"),
+    ("sweep", "192.0.2.7"),
+    ("cost", "192.0.2.7"),
+    ("tune", "192.0.2.7 --dry-run"),
+    ("ab", "--a true --b true -- tcp 192.0.2.7"),
+    ("matrix", "--axes size=64 192.0.2.7"),
+    ("nic-check", "eth0 192.0.2.7 --remote there"),
+    ("forward", "eth0 eth1"),
+];

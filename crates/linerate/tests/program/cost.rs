@@ -76,6 +76,7 @@ fn a_lab_has_both_ends_of_each_size_and_the_stored_run_has_it_in_every_format() 
         let whole = cost["cpu_ns_per_packet"].as_f64().unwrap() * cost["packets"].as_f64().unwrap();
         assert!((parts / whole - 1.0).abs() < 1e-6, "{cost}");
     }
+    sampled(&document);
     let again: Value = {
         let output = linerate(&format!("report {directory} --format json"));
         serde_json::from_slice(&output.stdout).unwrap()
@@ -85,6 +86,7 @@ fn a_lab_has_both_ends_of_each_size_and_the_stored_run_has_it_in_every_format() 
         "a stored run says the same"
     );
     assert_eq!(again["cost_fits"], document["cost_fits"]);
+    assert_eq!(again["cost_profiles"], document["cost_profiles"]);
     for (format, wanted) in [
         ("term", "CPU time per packet"),
         ("md", "CPU time per packet"),
@@ -97,6 +99,40 @@ fn a_lab_has_both_ends_of_each_size_and_the_stored_run_has_it_in_every_format() 
         assert_eq!(output.status.code(), Some(0), "{format}");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains(wanted), "{format}: {text}");
+    }
+}
+
+/// Each protocol has samples of both ends, whose parts are all of them, or there is a reason.
+fn sampled(document: &Value) {
+    let profiles = document["cost_profiles"].as_array().unwrap();
+    if let Some(why) = profiles.iter().find(|one| !one["missing"].is_null()) {
+        assert_eq!(profiles.len(), 1, "{profiles:?}");
+        return println!("skipped in part: processors cannot be sampled: {why}");
+    }
+    assert_eq!(profiles.len(), 2, "UDP and TCP: {profiles:?}");
+    for profile in profiles {
+        let samples = profile["samples"].as_u64().unwrap();
+        assert!(samples > 0 && profile["shared_host"] == true, "{profile}");
+        for parts in ["families", "contexts"] {
+            let parts = profile[parts].as_array().unwrap();
+            let all: u64 = parts
+                .iter()
+                .map(|one| one["samples"].as_u64().unwrap())
+                .sum();
+            assert_eq!(all, samples, "{profile}");
+            let shares: f64 = parts
+                .iter()
+                .map(|one| one["ratio"]["value"].as_f64().unwrap())
+                .sum();
+            assert!((shares - 1.0).abs() < 1e-9, "{profile}");
+        }
+        let id = &profile["test_ids"][0];
+        let costs = document["costs"].as_array().unwrap().iter();
+        let mut ids = costs.flat_map(|cost| cost["test_ids"].as_array().unwrap());
+        assert!(
+            ids.all(|other| other != id),
+            "a sampled test has no cost: {id}"
+        );
     }
 }
 

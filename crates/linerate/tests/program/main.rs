@@ -20,6 +20,8 @@ mod cost;
 #[cfg(test)]
 mod device;
 #[cfg(test)]
+mod doc_examples;
+#[cfg(test)]
 mod docs;
 #[cfg(test)]
 mod engine_loopback;
@@ -41,8 +43,6 @@ mod interop_iperf3;
 mod matrices;
 #[cfg(test)]
 mod matrix;
-#[cfg(test)]
-mod matrix_example;
 #[cfg(test)]
 mod metrics;
 #[cfg(test)]
@@ -67,5 +67,3 @@ mod tune_lab;
 mod tune_ssh;
 #[cfg(test)]
 mod wire_log;
-#[cfg(test)]
-mod worked_example;

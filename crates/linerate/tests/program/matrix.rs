@@ -139,6 +139,7 @@ fn says_the_same(run: &Path, json: &Value) {
 
 fn refuses_another_plan_and_repeats_nothing(server: &Server, place: &Path, axes: &[&str]) {
     let before = counting(&place.join("run"));
+    names_damaged_lines(place);
     let other = against(server, place, &["--axes", "size=64"])
         .output()
         .unwrap();
@@ -155,6 +156,24 @@ fn refuses_another_plan_and_repeats_nothing(server: &Server, place: &Path, axes:
     assert_eq!(again["hosts"].as_array().map(Vec::len), Some(2), "{again}");
     let resumed = matrix(place, &["--resume", "nowhere"]).output().unwrap();
     assert_eq!(resumed.status.code(), Some(2), "{}", stderr(&resumed));
+}
+
+/// One that is cut off, and one whose value cannot be: both are named, and nothing else is lost.
+fn names_damaged_lines(place: &Path) {
+    let file = place.join("run/runs.ndjson");
+    let whole = fs::read_to_string(&file).unwrap();
+    let wrong = r#"{"cell":2,"run":"x","state":"done","values":{"loss_ratio":-1}}"#;
+    fs::write(&file, format!("{whole}{{\"cell\":3,\"ru\n{wrong}\n")).unwrap();
+    let resumed = matrix(place, &["--resume", "run"]).output().unwrap();
+    assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
+    let lines = whole.lines().count();
+    for said in [
+        format!("line {}: cell 3: it is not a whole run", lines + 1),
+        format!("line {}: cell 2: loss_ratio is -1", lines + 2),
+    ] {
+        assert!(stderr(&resumed).contains(&said), "{}", stderr(&resumed));
+    }
+    fs::write(&file, whole).unwrap();
 }
 
 const LETTERS: [&str; 2] = [
@@ -328,6 +347,10 @@ fn what_is_not_understood_is_refused_before_anything_is_done() {
         (
             &["h", "--axes", "size=64 protocol=udp", "--axes", "size=128"],
             "the axis size is there twice",
+        ),
+        (
+            &["h", "--axes", "offload=tso,warp"],
+            "no offload is called warp; known: rx, tx, sg, tso",
         ),
         (
             &["h", "--axes", "protocol=udp", "--", "-R"],

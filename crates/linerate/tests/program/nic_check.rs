@@ -2,6 +2,8 @@
 //! `nic-check` in a lab: a healthy interface is right, each simulated broken one is caught and named, a veth without a wire
 //! is neither.
 
+mod remote;
+
 use std::process::Command;
 use std::thread;
 
@@ -65,6 +67,7 @@ fn a_healthy_interface_over_the_wire_is_right() {
             "rx-tcp4-good",
             "tx-tcp4-segments",
             "rx-counters",
+            "rx-time-stamps",
         ];
         code == 0
             && judged.iter().all(|id| right.iter().any(|one| one == id))
@@ -152,6 +155,18 @@ fn each_broken_interface_is_caught_and_named() {
             scope.spawn(|| caught(fault));
         }
     });
+}
+
+#[test]
+fn the_page_has_each_fault_with_its_remedy() {
+    let page = include_str!("../../../../docs/nic-check.md");
+    for (fault, _, _, remedy) in FAULTS {
+        let begin = format!("| `{fault}` |");
+        let row = page.lines().find(|line| line.starts_with(&begin));
+        let row = row.unwrap_or_else(|| panic!("no row of {fault}"));
+        let cell = remedy.map_or("none".to_owned(), |command| format!("`{command}`"));
+        assert!(row.ends_with(&format!("| {cell} |")), "{row}");
+    }
 }
 
 fn caught((fault, ids, rule, remedy): &(&str, &[&str], &str, Option<&str>)) {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Both need a lab: where the machine grants no namespaces, the program says so and nothing is tested.
 fn tune(words: &str) -> Option<Value> {
@@ -88,9 +88,7 @@ fn the_remedy_of_a_small_buffer_is_proven_and_kept_and_this_machine_stays_as_it_
             && first["comparison"]["verdict"] == "better"
             && first["confirmation"]["verdict"] == "better"
             && first["mechanism"]["runs_after"] == 12
-            && first["undo"][0]
-                .as_str()
-                .is_some_and(|undo| undo.ends_with("16384 16384'"))
+            && first["undo"] == json!(["# nothing: the setting ended with the lab"])
             && !first["finding_gone"].is_null()
     });
     let after = settings();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What this kernel says of itself, read once and never held whole: some megabytes.
+//! This kernel's description of its own types, read once and never held whole: some megabytes.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;

@@ -11,6 +11,7 @@ pub(crate) mod request;
 pub mod settings;
 mod statistics;
 mod strings;
+pub mod time_stamps;
 
 use std::io;
 

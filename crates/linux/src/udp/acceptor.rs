@@ -10,7 +10,10 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use super::{Opened, Options, Receiver, ReceiverConfig, RxMode, bind, bind_wildcard, connect};
+use super::{
+    Opened, Options, Receiver, ReceiverConfig, RxMode, bind, bind_wildcard, connect,
+    connect_mapped, set_packet_info,
+};
 
 /// A bound, unconnected socket that shares its port with its twins.
 #[derive(Debug)]
@@ -32,6 +35,15 @@ pub struct Greeting {
     pub local: IpAddr,
     /// Wall-clock nanoseconds of its arrival, if the kernel says.
     pub kernel_ns: Option<u64>,
+}
+
+/// How much a twin receives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Load {
+    /// The data of a test.
+    Heavy,
+    /// Now and then a datagram.
+    Light,
 }
 
 impl Acceptor {
@@ -76,6 +88,10 @@ impl Acceptor {
     ///
     /// `options` are those of the data socket; its buffer is granted before the peer can send to it.
     ///
+    /// The kernel spares the route look-up of each datagram for one socket of an address and port, the first of its chain
+    /// (net/ipv4/udp.c, `__udp4_lib_demux_lookup`). IPv6 sockets that share a port enter the chain at its end
+    /// (`udp_lib_get_port`): a light twin of an IPv4 peer is one of these, to leave the first place to the data.
+    ///
     /// # Errors
     /// `AddrNotAvailable` if `local` is not an address of this host; those of bind(2) and connect(2).
     pub fn connected_twin(
@@ -83,6 +99,7 @@ impl Acceptor {
         local: IpAddr,
         peer: SocketAddr,
         options: &Options,
+        load: Load,
     ) -> io::Result<(Opened, Vec<Greeting>)> {
         let options = Options {
             share_port: true,
@@ -90,7 +107,11 @@ impl Acceptor {
             ..options.clone()
         };
         let local = with_scope(local, self.port, peer);
-        let opened = connect(peer, Some(local), &options)?;
+        let opened = match load {
+            Load::Light if peer.is_ipv4() => connect_mapped(peer, local, &options)
+                .or_else(|_| connect(peer, Some(local), &options)),
+            _ => connect(peer, Some(local), &options),
+        }?;
         let mut drain = Receiver::new(opened.socket.try_clone()?.into(), first_datagrams())?;
         let mut strays = Vec::new();
         // A peer that sends faster than this reads would never let it end.
@@ -99,6 +120,8 @@ impl Acceptor {
         {
             strays.push(greeting);
         }
+        // All that follow are addressed to `local`: the control message would cost each of them.
+        set_packet_info(&opened.socket, false)?;
         Ok((opened, strays))
     }
 }

@@ -77,7 +77,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Prepares `max_batch` zeroed slots of `payload_bytes` on a connected UDP socket.
+    /// Prepares at most `max_batch` zeroed slots of `payload_bytes` on a connected UDP socket; in GSO mode whole messages.
     ///
     /// A kernel without the mode asked for falls back (GSO → mmsg → plain), now or at the first send: see [`Self::mode`].
     /// In GSO mode the option stays set on the socket: nothing longer than `payload_bytes` can be sent on it otherwise.
@@ -95,6 +95,12 @@ impl Sender {
         let segments = (largest / payload_bytes)
             .clamp(1, LARGEST_SEGMENTS)
             .min(slots);
+        // Whole messages only: a short one costs as much as a full one.
+        let slots = if mode == TxMode::Gso {
+            slots - slots % segments
+        } else {
+            slots
+        };
         let mode = if mode == TxMode::Gso && !enable_segmentation(&fd, payload_bytes) {
             TxMode::Mmsg
         } else {
@@ -367,6 +373,20 @@ mod tests {
             assert_eq!(sender.send(0..4).accepted, 4);
         }
         assert!(!sender.fall_back(libc::ENOSYS));
+    }
+
+    #[test]
+    fn a_segmenting_sender_has_room_for_whole_messages() {
+        let slots = |payload_bytes, most| {
+            let near = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            let sender = Sender::new(near.into(), payload_bytes, most, TxMode::Gso).unwrap();
+            sender.slots()
+        };
+        assert_eq!((slots(1448, 64), slots(1448, 100)), (45, 90));
+        assert_eq!(
+            (slots(64, 64), slots(64, 20), slots(65_000, 3)),
+            (64, 20, 3)
+        );
     }
 
     #[test]

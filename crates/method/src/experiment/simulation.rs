@@ -14,9 +14,24 @@ pub(crate) enum Noise {
     Drifting,
     /// Student's t with three degrees of freedom.
     HeavyTails,
+    /// Exponential, minus its mean: mostly a little faster, sometimes much slower.
+    Skewed,
+    /// As [`Noise::Drifting`], of skewed steps.
+    SkewedDrift,
+    /// As [`Noise::Drifting`], of heavy-tailed steps.
+    HeavyDrift,
 }
 
 pub(crate) const NOISES: [Noise; 3] = [Noise::Normal, Noise::Drifting, Noise::HeavyTails];
+/// Those, and skewed ones.
+pub(crate) const EVERY_NOISE: [Noise; 6] = [
+    Noise::Normal,
+    Noise::Drifting,
+    Noise::HeavyTails,
+    Noise::HeavyDrift,
+    Noise::Skewed,
+    Noise::SkewedDrift,
+];
 /// The standard deviation of a run, about.
 const SD: f64 = 0.02;
 
@@ -39,13 +54,17 @@ impl Link {
 
     pub(crate) fn run(&mut self, effect: f64) -> f64 {
         self.runs += 1.0;
+        let step = match self.noise {
+            Noise::Normal | Noise::Drifting => self.rng.normal(),
+            Noise::HeavyTails | Noise::HeavyDrift => self.rng.heavy_tailed(),
+            Noise::Skewed | Noise::SkewedDrift => 1.0 + (1.0 - self.rng.unit()).ln(),
+        };
         let deviation = match self.noise {
-            Noise::Normal => self.rng.normal(),
-            Noise::Drifting => {
-                self.last = 0.9 * self.last + self.rng.normal();
+            Noise::Normal | Noise::HeavyTails | Noise::Skewed => step,
+            Noise::Drifting | Noise::HeavyDrift | Noise::SkewedDrift => {
+                self.last = 0.9 * self.last + step;
                 self.last + 0.1 * self.runs
             }
-            Noise::HeavyTails => self.rng.heavy_tailed(),
         };
         940.0 * (effect + SD * deviation).exp()
     }

@@ -8,6 +8,7 @@ use linerate_model::output::{Axis, Cell, CellFigure, CellState, Excluded, Matrix
 
 use super::figures::{ORDER, meaning};
 use super::possible::{impossible, note};
+use super::progress::MOST_FAILURES;
 use crate::experiment::margin::RATES;
 use crate::stats::describe;
 
@@ -78,17 +79,33 @@ fn fill(cell: &mut Cell, runs: &[&CellRun], rounds: u32) -> u32 {
     cell.figures = figures(&counting);
     cell.run_ids = counting.iter().map(|run| run.run.clone()).collect();
     cell.excluded = others.iter().filter_map(|run| excluded(run)).collect();
-    let last = others.iter().rfind(|run| run.state != CellState::Pending);
     let why = impossible(&cell.axes);
-    (cell.state, cell.reason) = match last {
+    (cell.state, cell.reason) = match others.last() {
         _ if why.is_some() => (CellState::NotPossible, why),
         _ if counting.len() >= rounds as usize => (CellState::Done, None),
-        Some(last) => (last.state, last.reason.clone()),
+        Some(_) => unfinished(&others, runs.len()),
         None => (CellState::Pending, None),
     };
     let is_possible = cell.state != CellState::NotPossible;
     cell.note = note(&cell.axes).filter(|_| is_possible);
     counting.len() as u32
+}
+
+/// A cell that lacks runs, after some that do not count: it has failed only when no round tries it again.
+fn unfinished(others: &[&CellRun], tried: usize) -> (CellState, Option<String>) {
+    let failures = others.iter().filter(|run| run.state == CellState::Failed);
+    let is_over = failures.count() >= MOST_FAILURES as usize;
+    let refused = others
+        .iter()
+        .rfind(|run| run.state == CellState::NotPossible);
+    let why = others.iter().rev().find_map(|run| run.reason.as_deref());
+    let why = why.unwrap_or_default();
+    let so_far = |when: &str| Some(format!("failed {} of {tried}{when}: {why}", others.len()));
+    match refused {
+        Some(refused) => (CellState::NotPossible, refused.reason.clone()),
+        None if is_over => (CellState::Failed, so_far("")),
+        None => (CellState::Pending, so_far(" so far")),
+    }
 }
 
 fn excluded(run: &CellRun) -> Option<Excluded> {
@@ -206,6 +223,7 @@ mod tests {
             run(2, Done, 7.0),
             run(4, Done, 5.0),
             run(4, Failed, 0.0),
+            run(4, Failed, 0.0),
             run(9, Done, 1.0),
         ];
         let mut matrix = matrix();
@@ -218,9 +236,20 @@ mod tests {
         assert_eq!(rate.values, [10.0, 30.0]);
         assert_eq!(all[0].run_ids, ["1-10", "1-30"]);
         assert_eq!(all[0].excluded[0].reason, "why 99");
-        assert_eq!(all[3].reason.as_deref(), Some("why 0"));
+        assert_eq!(all[3].reason.as_deref(), Some("failed 2 of 3: why 0"));
         assert_eq!(all[3].figures[0].values, [5.0], "what was measured stays");
         assert!(all[2].reason.as_deref().unwrap().contains("1280"));
+    }
+
+    #[test]
+    fn a_cell_that_is_tried_again_has_not_failed_yet() {
+        let runs = [run(1, CellState::Done, 1.0), run(1, CellState::Failed, 0.0)];
+        let all = cells(&mut matrix(), &runs);
+        assert_eq!(all[0].state, CellState::Pending);
+        assert_eq!(
+            all[0].reason.as_deref(),
+            Some("failed 1 of 2 so far: why 0")
+        );
     }
 
     #[test]

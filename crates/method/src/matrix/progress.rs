@@ -91,14 +91,21 @@ impl Progress {
         self.cells.get(index(id))
     }
 
-    /// The next run has ended: `Done` counts, `Pending` is repeated, `Failed` ends the cell's round, `NotPossible` the cell.
+    /// The next run has ended: `Done` counts, `Pending` is repeated after the other cells of the round, `Failed` ends the
+    /// cell's round, `NotPossible` the cell.
     pub fn ended(&mut self, state: CellState) {
         let next = self.queue.last().copied();
         let Some(one) = next.and_then(|cell| self.states.get_mut(index(cell))) else {
             return;
         };
+        self.failed_in_a_row = match state {
+            CellState::Pending | CellState::Failed => self.failed_in_a_row + 1,
+            _ => 0,
+        };
         one.attempts += 1;
         if state == CellState::Pending {
+            // What spoiled it may be over by then.
+            self.queue.rotate_right(1);
             return;
         }
         one.attempts = 0;
@@ -108,14 +115,10 @@ impl Progress {
             _ => one.closed = true,
         }
         one.closed |= one.failures == MOST_FAILURES;
-        self.failed_in_a_row = match state {
-            CellState::Failed => self.failed_in_a_row + 1,
-            _ => 0,
-        };
         self.queue.pop();
     }
 
-    /// Whether the last cells all failed: the reason is not in the cells.
+    /// Whether the last runs all failed: the reason is not in the cells.
     pub fn is_hopeless(&self) -> bool {
         self.failed_in_a_row >= MOST_IN_A_ROW
     }
@@ -172,8 +175,9 @@ fn index(id: u32) -> usize {
 /// Of one run: a setting that another program changed, or a busy moment, spoils one.
 pub const ATTEMPTS: u32 = 3;
 /// Rounds that a cell may fail.
-const MOST_FAILURES: u32 = 2;
-const MOST_IN_A_ROW: u32 = 5;
+pub(super) const MOST_FAILURES: u32 = 2;
+/// Of five cells.
+const MOST_IN_A_ROW: u32 = 5 * ATTEMPTS;
 
 #[cfg(test)]
 mod tests {
@@ -250,8 +254,12 @@ mod tests {
         let mut progress = Progress::new(&matrix(3), &[]);
         let first = progress.next_run().unwrap();
         progress.ended(CellState::Pending);
+        for _ in 1..progress.possible() {
+            assert_ne!(progress.next_run().unwrap().cell, first.cell);
+            progress.ended(CellState::Done);
+        }
         let again = progress.next_run().unwrap();
-        assert_eq!((again.cell, again.attempt), (first.cell, 2));
+        assert_eq!((again.cell, again.attempt, again.round), (first.cell, 2, 1));
         let mut failed = 0;
         while let Some(slot) = progress.next_run() {
             progress.ended(match slot.cell == first.cell {
@@ -286,10 +294,10 @@ mod tests {
         let mut progress = Progress::new(&matrix(2), &[]);
         let mut failed = 0;
         while !progress.is_hopeless() && progress.next_run().is_some() {
-            progress.ended(CellState::Failed);
+            progress.ended(CellState::Pending);
             failed += 1;
         }
-        assert_eq!(failed, 5);
+        assert_eq!(failed, 15);
         assert_eq!(Progress::new(&Matrix::default(), &[]).all(), 0);
     }
 }

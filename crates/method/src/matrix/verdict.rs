@@ -188,8 +188,9 @@ impl<'c> Contrast<'c> {
         groups::side(&figures.collect::<Vec<_>>(), margin)
     }
 
-    /// Runs per side that would decide with a probability of 80 %, if effect and noise are as measured; at least those
-    /// without which no p is small enough. `None`: more than anybody would make, or unknown.
+    /// Runs per side that would decide with a probability of 80 %, if effect and noise are as measured; never fewer than
+    /// those without which no p is small enough, which are all that is known where a side has no two runs. `None`: more than
+    /// anybody would make, or unknown.
     fn needed(&self, evidence: &Evidence, margin: f64) -> Option<u32> {
         let [alpha, alpha_equivalent] = evidence.errors;
         let least = max_t::needed_runs(alpha) as f64;
@@ -197,9 +198,6 @@ impl<'c> Contrast<'c> {
         let Some(effect) = evidence.effect else {
             return (n.min(m) < 2.0).then_some(least as u32);
         };
-        if evidence.difference.smallest > alpha && n.max(m) < least {
-            return Some(least as u32);
-        }
         let variance = effect.standard_error().powi(2) / (1.0 / n + 1.0 / m);
         let cells = evidence.cells as f64;
         let size = effect.mean.abs();
@@ -215,7 +213,7 @@ impl<'c> Contrast<'c> {
             true => runs(alpha_equivalent / cells, inside),
             false => f64::INFINITY,
         };
-        let runs = differ.min(alike).max(n.max(m) + 1.0).ceil();
+        let runs = differ.min(alike).max(n.max(m) + 1.0).max(least).ceil();
         (runs <= MOST_NEEDED).then_some(runs as u32)
     }
 }

@@ -270,3 +270,17 @@ fn default_bursts() {
         );
     }
 }
+
+#[test]
+fn an_unlimited_sender_takes_the_batches_it_was_given() {
+    for packets in [1, 16, 45, 64] {
+        let mut pacer = Pacer::new(PacerConfig {
+            bits_per_second: None,
+            payload_bytes: 1448,
+            burst_packets: burst_of_batches(packets),
+            start_ns: 0,
+        });
+        assert_eq!(pacer.next(0), Pace::Send(packets));
+    }
+    assert_eq!(burst_of_batches(u32::MAX), u32::MAX);
+}

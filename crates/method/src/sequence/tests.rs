@@ -354,3 +354,48 @@ fn crowded_gaps_are_dated_early_by_at_most_a_stretch() {
         assert!(early <= 65_536 / 512, "{burst:?} is {early} early");
     }
 }
+
+proptest! {
+    /// A run that is refused is recorded one by one; in any case the account is the same.
+    #[test]
+    fn a_run_counts_as_its_packets(
+        runs in prop::collection::vec((0..400_u64, 0..300_u64, 1..150_u64), 1..60),
+        window in prop_oneof![Just(64), Just(256_u64)],
+    ) {
+        let [mut at_once, mut singly] = [(); 2].map(|()| SequenceAccount::new(window));
+        for (now_ns, (ahead, back, packets)) in (0..).zip(runs) {
+            let first = (singly.totals().highest + 1 + ahead).saturating_sub(back * (ahead % 2));
+            let sequences = first..first + packets;
+            let one_by_one = |account: &mut SequenceAccount| -> Vec<Arrival> {
+                sequences.clone().map(|sequence| account.record(sequence, now_ns)).collect()
+            };
+            let arrivals = one_by_one(&mut singly);
+            if at_once.record_run(first, packets, now_ns) {
+                prop_assert!(arrivals.iter().all(|arrival| *arrival == Arrival::New));
+            } else {
+                prop_assert_eq!(one_by_one(&mut at_once), arrivals);
+            }
+            prop_assert_eq!(at_once.totals(), singly.totals());
+            prop_assert_eq!(at_once.take_confirmed(), singly.take_confirmed());
+        }
+        prop_assert_eq!(at_once.finish(None), singly.finish(None));
+        prop_assert_eq!(at_once.bursts(), singly.bursts());
+        prop_assert_eq!(at_once.last_lost(), singly.last_lost());
+    }
+}
+
+#[test]
+fn a_run_is_refused_where_one_of_it_may_not_be_new() {
+    let mut account = SequenceAccount::new(64);
+    assert!(account.record_run(1, 64, 0) && account.record_run(70, 10, 1));
+    assert_eq!((account.totals().highest, account.totals().lost), (79, 5));
+    for (first, packets) in [(0, 5), (79, 2), (80, 0), (80, 65), (200, 2), (u64::MAX, 2)] {
+        assert!(
+            !account.record_run(first, packets, 2),
+            "{packets} from {first}"
+        );
+    }
+    assert_eq!(account.record(1_000, 3), Arrival::Held);
+    assert!(!account.record_run(80, 2, 4), "one is to be confirmed");
+    assert_eq!(account.totals().received_unique, 74);
+}

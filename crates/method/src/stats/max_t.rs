@@ -31,29 +31,13 @@ pub(crate) fn two_groups(columns: &[Column], first: usize) -> Vec<P> {
     let Some(all) = columns.first().map(|column| column.values.len()) else {
         return Vec::new();
     };
-    let own: Vec<usize> = (0..first).collect();
+    let own: Vec<u16> = (0..first).map(|at| at as u16).collect();
     let observed: Vec<f64> = columns.iter().map(|one| one.statistic(&own)).collect();
     let mut order: Vec<usize> = (0..columns.len()).collect();
     linerate_model::order::by(&mut order, |a, b| observed[*a].total_cmp(&observed[*b]));
-    let mut counts = vec![[0_u32; 2]; columns.len()];
-    let mut look = |chosen: &[usize]| {
-        let mut largest: f64 = 0.0;
-        for at in &order {
-            let statistic = columns[*at].statistic(chosen);
-            let least = observed[*at] * NEARLY;
-            largest = largest.max(statistic);
-            counts[*at][0] += u32::from(statistic >= least);
-            counts[*at][1] += u32::from(largest >= least);
-        }
-    };
-    let looks = match arrangements(first, all - first) <= MOST_EXACT {
-        true => every_choice(first, all, &mut look),
-        false => {
-            look(&own);
-            drawn_choices(first, all, &mut look) + 1
-        }
-    };
-    in_steps(&order, &counts, looks)
+    let choices = Choices::of(first, all - first);
+    let counts = counts(columns, &order, &observed, &choices);
+    in_steps(&order, &counts, choices.looks())
 }
 
 /// The smallest p that groups of these sizes can reach, for any number of figures.
@@ -88,11 +72,11 @@ impl Column {
     }
 
     /// The square of the sum of the chosen values over the scale: a monotone function of the square of Student's t.
-    fn statistic(&self, chosen: &[usize]) -> f64 {
+    fn statistic(&self, chosen: &[u16]) -> f64 {
         if self.scale <= 0.0 {
             return 0.0;
         }
-        let sum: f64 = chosen.iter().map(|at| self.values[*at]).sum();
+        let sum: f64 = chosen.iter().map(|at| self.values[usize::from(*at)]).sum();
         sum * sum / self.scale
     }
 }
@@ -122,36 +106,88 @@ fn in_steps(order: &[usize], counts: &[[u32; 2]], looks: u32) -> Vec<P> {
     found
 }
 
-/// Looks at every choice of `many` out of `all` observations, in order; returns their number.
-fn every_choice(many: usize, all: usize, look: &mut dyn FnMut(&[usize])) -> u32 {
-    let mut chosen: Vec<usize> = (0..many).collect();
-    let mut looks = 0;
-    loop {
-        look(&chosen);
-        looks += 1;
-        // The last one that can still advance.
-        let Some(at) = (0..many).rev().find(|at| chosen[*at] < all - many + at) else {
-            return looks;
-        };
-        let from = chosen[at] + 1;
-        for (one, next) in chosen[at..].iter_mut().zip(from..) {
-            *one = next;
+/// In how many arrangements each column's statistic, and the largest of the columns up to it, is as large as observed. One
+/// column after another: its values, and the largest of each arrangement, stay in the cache.
+fn counts(
+    columns: &[Column],
+    order: &[usize],
+    observed: &[f64],
+    choices: &Choices,
+) -> Vec<[u32; 2]> {
+    let mut counts = vec![[0_u32; 2]; columns.len()];
+    let mut largest = vec![0.0_f64; choices.looks() as usize];
+    for at in order {
+        let least = observed[*at] * NEARLY;
+        for (chosen, largest) in choices.each().zip(&mut largest) {
+            let statistic = columns[*at].statistic(chosen);
+            *largest = largest.max(statistic);
+            counts[*at][0] += u32::from(statistic >= least);
+            counts[*at][1] += u32::from(*largest >= least);
         }
     }
+    counts
 }
 
-/// Looks at random choices; returns their number.
-fn drawn_choices(many: usize, all: usize, look: &mut dyn FnMut(&[usize])) -> u32 {
-    let mut rng = Rng::new(SEED);
-    let mut places: Vec<usize> = (0..all).collect();
-    for _ in 0..DRAWS {
-        for at in 0..many {
-            let other = at + rng.below((all - at) as u64) as usize;
-            places.swap(at, other);
+/// The observations of the first group in each arrangement that is looked at.
+struct Choices {
+    /// One after another.
+    places: Vec<u16>,
+    many: usize,
+}
+
+impl Choices {
+    /// All arrangements, or the observed one and random ones. Of equal groups one of two mirrored arrangements is enough:
+    /// the sums of both have the same square.
+    fn of(first: usize, second: usize) -> Self {
+        let mut choices = Self {
+            places: Vec::new(),
+            many: first,
+        };
+        let all = first + second;
+        match arrangements(first, second) <= MOST_EXACT {
+            true => choices.take_every(all, first == second),
+            false => choices.draw(all),
         }
-        look(&places[..many]);
+        choices
     }
-    DRAWS
+
+    fn looks(&self) -> u32 {
+        self.each().len() as u32
+    }
+
+    fn each(&self) -> std::slice::ChunksExact<'_, u16> {
+        self.places.chunks_exact(self.many.max(1))
+    }
+
+    /// Every choice out of `all` observations, in order; the choices with the first observation come first.
+    fn take_every(&mut self, all: usize, mirrored: bool) {
+        let many = self.many;
+        let mut chosen: Vec<usize> = (0..many).collect();
+        while !(mirrored && chosen.first() != Some(&0)) {
+            self.places.extend(chosen.iter().map(|at| *at as u16));
+            // The last one that can still advance.
+            let Some(at) = (0..many).rev().find(|at| chosen[*at] < all - many + at) else {
+                return;
+            };
+            let from = chosen[at] + 1;
+            for (one, next) in chosen[at..].iter_mut().zip(from..) {
+                *one = next;
+            }
+        }
+    }
+
+    fn draw(&mut self, all: usize) {
+        let mut rng = Rng::new(SEED);
+        let mut places: Vec<u16> = (0..all).map(|at| at as u16).collect();
+        self.places.extend(&places[..self.many]);
+        for _ in 0..DRAWS {
+            for at in 0..self.many {
+                let other = at + rng.below((all - at) as u64) as usize;
+                places.swap(at, other);
+            }
+            self.places.extend(&places[..self.many]);
+        }
+    }
 }
 
 fn arrangements(first: usize, second: usize) -> f64 {
@@ -219,14 +255,16 @@ mod tests {
 
     #[test]
     fn many_runs_are_drawn_and_agree_with_all_arrangements() {
-        let (mut count, mut chosen) = (0, Vec::new());
-        let looks = every_choice(3, 5, &mut |choice| {
-            count += 1;
-            chosen.push(choice.to_vec());
-        });
-        assert_eq!((looks, count), (10, 10));
+        let all = Choices::of(3, 2);
+        let mut chosen: Vec<&[u16]> = all.each().collect();
+        assert_eq!((all.looks(), chosen[0]), (10, &[0, 1, 2][..]));
         chosen.dedup();
-        assert_eq!((chosen.len(), &chosen[9]), (10, &vec![2, 3, 4]));
+        assert_eq!((chosen.len(), chosen[9]), (10, &[2, 3, 4][..]));
+        // Of two mirrored ones the one with the first observation.
+        let halves = Choices::of(3, 3);
+        assert_eq!(halves.looks(), 10);
+        assert!(halves.each().all(|chosen| chosen[0] == 0));
+        assert_eq!(Choices::of(10, 10).looks(), 2000);
         let mut rng = Rng::new(1);
         let values: Vec<f64> = (0..20)
             .map(|at| rng.normal() + if at < 10 { 1.5 } else { 0.0 })

@@ -62,7 +62,7 @@ impl Slice {
         }
     }
 
-    pub(super) fn record(&mut self, value_ns: i64, spare: &mut Spare) {
+    pub(super) fn record_n(&mut self, value_ns: i64, count: u32, spare: &mut Spare) {
         if self.above.is_none() {
             *self = Self::with(spare.take(), at_most(value_ns));
         }
@@ -71,7 +71,7 @@ impl Slice {
             self.move_base(at_most(value_ns.saturating_sub(self.moved_ns / 16)), spare);
         }
         if let Some(above) = &mut self.above {
-            above.record(value_ns.abs_diff(self.base_ns));
+            above.record_n(value_ns.abs_diff(self.base_ns), count);
         }
     }
 

@@ -113,6 +113,8 @@ pub struct CostFit {
     pub protocol: Protocol,
     /// 4 or 6.
     pub af: u8,
+    /// Whose time it is.
+    pub basis: CostBasis,
     /// Tests that the line was fitted to.
     pub tests: u32,
     /// Of each packet, whatever its size.
@@ -127,6 +129,80 @@ pub struct CostFit {
     pub packet_share: Estimate,
     /// What the time of such a packet depends on.
     pub bound: Bound,
+}
+
+/// Where the processors of a host were during a test, by what the kernel's functions do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
+pub struct CostProfile {
+    /// The host whose processors were sampled.
+    pub host: Role,
+    /// What it did with the packets; on one machine it did both.
+    pub direction: CostDirection,
+    /// Transport.
+    pub protocol: Protocol,
+    /// 4 or 6.
+    pub af: u8,
+    /// UDP payload of a datagram, TCP payload of a full segment.
+    pub payload_bytes: u32,
+    /// The test, which is not part of `costs`.
+    pub test_ids: Vec<String>,
+    /// Both ends are this machine: the samples are of both.
+    pub shared_host: bool,
+    /// How often a second each processor was sampled.
+    pub hz: u64,
+    /// The processors that carried the packets.
+    pub processors: Vec<u32>,
+    /// Samples of these processors that were not idle.
+    pub samples: u64,
+    /// Of these processors, samples that were idle.
+    pub idle_samples: u64,
+    /// Samples that the ring had no room for, of all processors.
+    pub lost_samples: u64,
+    /// By what the function does, the largest first.
+    pub families: Vec<CostShare>,
+    /// By context: `process`, `softirq`, `hardirq`, `user`.
+    pub contexts: Vec<CostShare>,
+    /// The largest functions that are of no family.
+    pub others: Vec<CostFunction>,
+    /// Why there are no samples.
+    pub missing: Option<SamplingMissing>,
+}
+
+/// A part of the samples.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
+pub struct CostShare {
+    /// What it is.
+    pub name: String,
+    /// Samples of it.
+    pub samples: u64,
+    /// Their share of all.
+    pub ratio: Estimate,
+}
+
+/// A function of the kernel.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
+pub struct CostFunction {
+    /// Its name.
+    pub function: String,
+    /// The module that has it; `null`: the kernel's image.
+    pub module: Option<String>,
+    /// Samples of it.
+    pub samples: u64,
+}
+
+/// Why processors were not sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SamplingMissing {
+    /// `kernel.perf_event_paranoid`, or the container, does not allow it.
+    NotAllowed,
+    /// The kernel has no perf_event_open(2).
+    NoPerf,
+    /// The kernel shows no addresses of its functions (`kernel.kptr_restrict`).
+    NoSymbols,
+    /// Not known to this version.
+    #[serde(other)]
+    Unknown,
 }
 
 /// A value and its two-sided 95 % interval.

@@ -9,7 +9,7 @@ use super::SCHEMA;
 use super::benchmark::Benchmarks;
 use super::change::SettingChange;
 use super::comparison::Comparison;
-use super::cost::{Cost, CostFit};
+use super::cost::{Cost, CostFit, CostProfile};
 use super::experiment::Experiment;
 use super::fact::Fact;
 use super::findings::{CannotTell, Finding, Weight};
@@ -66,6 +66,8 @@ pub struct Output {
     pub costs: Vec<Cost>,
     /// CPU time by packet and byte (`cost`).
     pub cost_fits: Vec<CostFit>,
+    /// Where the processors were (`cost`).
+    pub cost_profiles: Vec<CostProfile>,
     /// Parameters of a device measurement (`forward`).
     pub forward: Option<Forward>,
     /// Every trial of a device (`forward`).

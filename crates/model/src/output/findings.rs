@@ -60,7 +60,7 @@ pub struct Check {
     pub refutes: String,
 }
 
-/// What speaks for or against a cause of a text.
+/// Evidence for or against a cause of a text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
 pub struct Weight {
     /// The cause.

@@ -11,6 +11,7 @@ use linerate_model::output::Role;
 use super::{Bench, Family};
 use crate::far::{End, Far};
 use crate::message::{Ask, Met};
+use crate::packet::Head;
 use crate::station::Station;
 
 impl Bench {
@@ -30,10 +31,16 @@ impl Bench {
             here: Met::default(),
             there: Met::default(),
             families: Vec::new(),
+            talks: Vec::new(),
+            marks: 0,
             interrupt: interrupt.clone(),
         };
         bench.meet(interface, peer)?;
-        bench.watch().map_err(|(who, why)| may_not_see(who, &why))?;
+        let seen = |(who, why): (&str, io::Error)| may_not_see(who, &why);
+        bench.watch_near(Vec::new()).map_err(seen)?;
+        let failed = |why| Failure::measuring("look for the way to the other end", why);
+        bench.talks = bench.own_talks(peer).map_err(failed)?;
+        bench.watch().map_err(seen)?;
         let failed = |why| Failure::measuring("open sockets at both ends", why);
         bench.families = bench.pairs(peer).map_err(failed)?;
         bench.greet().map_err(failed)?;
@@ -82,16 +89,56 @@ impl Bench {
         }
     }
 
-    fn watch(&mut self) -> Result<(), (&'static str, io::Error)> {
+    fn watch_near(&mut self, talks: Vec<[u16; 2]>) -> Result<(), (&'static str, io::Error)> {
         let peer = self.there.link_address.clone();
-        self.near
-            .ask(&Ask::Watch { peer })
-            .map_err(|why| ("this host", why))?;
+        let watched = self.near.ask(&Ask::Watch { peer, talks });
+        watched.map(drop).map_err(|why| ("this host", why))
+    }
+
+    fn watch(&mut self) -> Result<(), (&'static str, io::Error)> {
+        let talks = self.talks.clone();
+        if !talks.is_empty() {
+            self.watch_near(talks.clone())?;
+        }
         let peer = self.here.link_address.clone();
-        self.far
-            .ask(&Ask::Watch { peer })
-            .map_err(|why| ("the other end", why))?;
-        Ok(())
+        let watched = self.far.ask(&Ask::Watch { peer, talks });
+        watched.map(drop).map_err(|why| ("the other end", why))
+    }
+
+    /// The connections on the link that carry the questions and answers: each that carries data both ways whenever the other
+    /// end is asked.
+    fn own_talks(&mut self, peer: IpAddr) -> io::Result<Vec<[u16; 2]>> {
+        let own = own_toward(&self.here, peer).unwrap_or(peer);
+        let _warm = self.asked_across(own)?;
+        let mut all = self.asked_across(own)?;
+        for _ in 1..QUESTIONS {
+            let again = self.asked_across(own)?;
+            all.retain(|ports| again.contains(ports));
+        }
+        Ok(all)
+    }
+
+    /// The ports here and there between which the link carries data both ways while the other end is asked something.
+    fn asked_across(&mut self, own: IpAddr) -> io::Result<Vec<[u16; 2]>> {
+        let mut ways: [Vec<[u16; 2]>; 2] = [Vec::new(), Vec::new()];
+        let question = Ask::Meet {
+            interface: None,
+            peer: own,
+        };
+        self.far.ask(&question)?;
+        Self::frames_so_far(&mut self.near, |seen, frame| {
+            let [out, back] = &mut ways;
+            let head = Head::of(frame).filter(|head| head.has_data);
+            match (head.map(|head| head.ports), seen.is_outgoing) {
+                (Some(ports), true) => out.push(ports),
+                (Some([from, to]), false) => back.push([to, from]),
+                (None, _) => {}
+            }
+        })?;
+        let [mut out, back] = ways;
+        out.retain(|ports| back.contains(ports));
+        out.dedup();
+        Ok(out)
     }
 
     /// IPv4 and IPv6 as far as both ends have them in one network.
@@ -182,6 +229,8 @@ fn may_not_see(who: &str, why: &io::Error) -> Failure {
 }
 
 const GREETINGS: u32 = 10;
+/// Another's connection carries data both ways during each of them only by accident.
+const QUESTIONS: usize = 4;
 
 #[cfg(test)]
 mod tests {

@@ -18,9 +18,9 @@ use crate::vectors;
 pub(super) fn kept_apart(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck>> {
     let n = family.number;
     let segments = tcp_pairs(bench, family);
-    let tcp = seen_apart(bench, &segments)?;
+    let tcp = seen_apart(bench, family, &segments)?;
     let datagrams = udp_pairs(bench, family);
-    let udp = seen_apart(bench, &datagrams)?;
+    let udp = seen_apart(bench, family, &datagrams)?;
     let offload = merger(bench);
     let check = |tally: Tally, id: String, what: String| {
         tally.check(bench.property(id, "merging", what, offload))
@@ -211,7 +211,7 @@ fn udp_pairs(bench: &Bench, family: &Family) -> Vec<Pair> {
 }
 
 /// Every frame must be there as it was sent. One that is merged with another is not, however often it is sent.
-fn seen_apart(bench: &mut Bench, pairs: &[Pair]) -> io::Result<Tally> {
+fn seen_apart(bench: &mut Bench, family: &Family, pairs: &[Pair]) -> io::Result<Tally> {
     let mut open: BTreeMap<Vec<u8>, &'static str> = BTreeMap::new();
     for pair in pairs {
         open.extend(pair.frames.iter().map(|frame| (frame.clone(), pair.why)));
@@ -228,7 +228,7 @@ fn seen_apart(bench: &mut Bench, pairs: &[Pair]) -> io::Result<Tally> {
             break;
         }
         bench.send_inward(&again)?;
-        Bench::frames(&mut bench.near, |seen, bytes| {
+        bench.arrived(family, |seen, bytes| {
             if !seen.is_outgoing && open.remove(bytes).is_some() {
                 tally.case(bytes.len(), None);
             } else if !seen.is_outgoing && !all.contains_key(bytes) {

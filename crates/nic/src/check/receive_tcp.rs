@@ -10,10 +10,10 @@ use linerate_model::output::{NicCheck, NicExample};
 use super::refusal::Refusal;
 use super::transmit_udp::TX_SUMS;
 use super::{RECEIVE, TRANSMIT};
-use crate::bench::{Bench, Family};
+use crate::bench::{Bench, Family, GRACE_MS};
 use crate::craft::{self, ACK, Marks, SYN, Tcp};
 use crate::far::End;
-use crate::message::Ask;
+use crate::message::{Ask, Seen};
 use crate::packet::{Packet, TCP, shown};
 use crate::tally::Tally;
 use crate::vectors;
@@ -94,13 +94,7 @@ fn opened(
     let mut all = Opened::new();
     for (port, size) in (first_port..).zip(sizes) {
         let path = bench.inward(family, port, family.near_tcp);
-        let head = Tcp {
-            sequence: 1000,
-            acknowledged: 0,
-            flags: SYN,
-            options: &[],
-        };
-        let mut frame = craft::tcp(&path, Marks::default(), head, &vectors::payload(*size, 15));
+        let mut frame = craft::tcp(&path, Marks::default(), HEAD, &vectors::payload(*size, 15));
         if let Some(byte) = sum_of(&frame)
             .filter(|_| is_bad)
             .and_then(|at| frame.get_mut(at))
@@ -112,16 +106,16 @@ fn opened(
     // Half-open connections are few at a time; the other end's kernel, which knows nothing of them, ends each.
     let ports: Vec<u16> = all.keys().copied().collect();
     for some in ports.chunks(BATCH) {
-        batch(bench, &mut all, some, is_bad, answers)?;
+        batch(bench, family, &mut all, (some, is_bad), answers)?;
     }
     Ok(all)
 }
 
 fn batch(
     bench: &mut Bench,
+    family: &Family,
     all: &mut Opened,
-    ports: &[u16],
-    is_bad: bool,
+    (ports, is_bad): (&[u16], bool),
     answers: &mut Tally,
 ) -> io::Result<()> {
     for _ in 0..ROUNDS {
@@ -134,16 +128,7 @@ fn batch(
             break;
         }
         bench.send_inward(&open)?;
-        let mut seen_frames = Vec::new();
-        let mut left = open.len();
-        Bench::frames(&mut bench.far, |seen, bytes| {
-            if !seen.is_outgoing && to_port(bytes).is_some_and(|port| ports.contains(&port)) {
-                seen_frames.push((seen.clone(), bytes.to_vec()));
-                left = left.saturating_sub(1);
-            }
-            left == 0
-        })?;
-        for (seen, bytes) in &seen_frames {
+        for (seen, bytes) in &answered(bench, family, ports, open.len())? {
             bench
                 .unlike_a_wire(seen)
                 .into_iter()
@@ -160,6 +145,35 @@ fn batch(
         }
     }
     Ok(())
+}
+
+/// The answers to these ports, until all have come, or a good SYN that was sent last is answered.
+fn answered(
+    bench: &mut Bench,
+    family: &Family,
+    ports: &[u16],
+    mut left: usize,
+) -> io::Result<Vec<(Seen, Vec<u8>)>> {
+    let last = bench.fresh_port(LAST_PORT);
+    let path = bench.inward(family, last, family.near_tcp);
+    let syn = craft::tcp(&path, Marks::default(), HEAD, &vectors::payload(100, 16));
+    bench.send_inward(&[syn])?;
+    let (mut frames, mut is_last) = (Vec::new(), false);
+    let mut take = |seen: &Seen, bytes: &[u8]| {
+        let port = to_port(bytes).filter(|_| !seen.is_outgoing);
+        is_last |= port == Some(last);
+        if port.is_some_and(|port| ports.contains(&port)) {
+            frames.push((seen.clone(), bytes.to_vec()));
+            left = left.saturating_sub(1);
+        }
+        left == 0 || is_last
+    };
+    Bench::frames(&mut bench.far, &mut take)?;
+    Bench::frames_within(&mut bench.far, GRACE_MS, |seen, bytes| {
+        take(seen, bytes);
+        false
+    })?;
+    Ok(frames)
 }
 
 /// Which of the frames this host saw, and which it answered: the answer may be lost on the way.
@@ -207,7 +221,14 @@ fn fault(what: &str, expected: &str, seen: &str, frame: &[u8]) -> NicExample {
     }
 }
 
+const HEAD: Tcp<'_> = Tcp {
+    sequence: 1000,
+    acknowledged: 0,
+    flags: SYN,
+    options: &[],
+};
 /// Of ports that no connection uses.
+const LAST_PORT: u16 = 24_000;
 const FIRST_PORT: u16 = 20_000;
 const BATCH: usize = 32;
 const ROUNDS: usize = 4;

@@ -17,7 +17,7 @@ use crate::far::End;
 use crate::message::Ask;
 use crate::packet::{Packet, UDP, UDP_SUM_AT, shown};
 use crate::tally::{Property, Tally};
-use crate::vectors;
+use crate::{hex, vectors};
 
 /// Good ones are delivered, bad ones are not, and are counted.
 pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck>> {
@@ -54,7 +54,7 @@ fn good(bench: &mut Bench, family: &Family, path: &Path, sizes: &[usize]) -> io:
     for _ in 0..ROUNDS {
         let frames: Vec<Vec<u8>> = open.values().cloned().collect();
         bench.send_inward(&frames)?;
-        bench.payloads(|payload| {
+        bench.delivered(family, |payload| {
             if let Some(frame) = open.remove(&payload) {
                 tally.case(carried(&frame), None);
             }
@@ -102,7 +102,7 @@ fn bad(
     };
     bench.forget()?;
     let before = counted(bench, name)?;
-    let came = come(bench, path, &frames)?;
+    let came = come(bench, family, &frames)?;
     let grown = counted(bench, name)?.saturating_sub(before);
     let mut refusal = Refusal::default();
     for (payload, frame) in &frames {
@@ -124,9 +124,13 @@ struct Came {
 }
 
 /// Sends each frame until it has arrived, a few times at most.
-fn come(bench: &mut Bench, path: &Path, frames: &BTreeMap<Vec<u8>, Vec<u8>>) -> io::Result<Came> {
+fn come(
+    bench: &mut Bench,
+    family: &Family,
+    frames: &BTreeMap<Vec<u8>, Vec<u8>>,
+) -> io::Result<Came> {
     let mut came = Came::default();
-    for round in 0..ROUNDS {
+    for _ in 0..ROUNDS {
         let open = frames.iter().filter(|(payload, _)| {
             !came.seen.contains(*payload) && !came.passed.contains(*payload)
         });
@@ -135,7 +139,10 @@ fn come(bench: &mut Bench, path: &Path, frames: &BTreeMap<Vec<u8>, Vec<u8>>) -> 
             break;
         }
         bench.send_inward(&open)?;
-        came.passed.extend(passed(bench, path, round)?);
+        bench.delivered(family, |payload| {
+            came.passed.insert(payload);
+            false
+        })?;
         Bench::frames_so_far(&mut bench.near, |seen, bytes| {
             if !seen.is_outgoing && is_from(bytes, UDP, FROM_PORT) {
                 let packet = Packet::parse(bytes);
@@ -184,28 +191,6 @@ fn delivered(frame: &[u8]) -> NicExample {
 fn counted(bench: &mut Bench, name: &str) -> io::Result<u64> {
     let counters = bench.near.ask(&Ask::Counters { driver: false })?.counters;
     Ok(counters.get(name).copied().unwrap_or(0))
-}
-
-/// What the socket delivers until a good datagram that was sent last in this round.
-fn passed(bench: &mut Bench, path: &Path, round: usize) -> io::Result<Vec<Vec<u8>>> {
-    let last = format!("the last one of round {round}").into_bytes();
-    let frame = craft::udp(path, Marks::default(), &last);
-    let mut passed = Vec::new();
-    for _ in 0..ROUNDS {
-        bench.send_inward(std::slice::from_ref(&frame))?;
-        let mut ended = false;
-        bench.payloads(|payload| {
-            match payload == last {
-                true => ended = true,
-                false => passed.push(payload),
-            }
-            ended
-        })?;
-        if ended {
-            break;
-        }
-    }
-    Ok(passed)
 }
 
 type Spoil = fn(&mut [u8]);
@@ -268,7 +253,8 @@ pub(super) fn tagged(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
         .into_iter()
         .filter(|size| size + 4 <= room)
     {
-        let vlan = Some(1 + (size % 4094) as u16);
+        // Number and priority (IEEE 802.1Q section 9.6).
+        let vlan = Some((1 + (size % 4094) as u16) | (((size % 8) as u16) << 13));
         let marks = Marks {
             vlan,
             ..Marks::default()
@@ -276,12 +262,15 @@ pub(super) fn tagged(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
         open.push(craft::udp(&path, marks, &vectors::payload(size, 9)));
     }
     let mut tally = Tally::default();
+    let mut others: Vec<Vec<u8>> = Vec::new();
     for _ in 0..ROUNDS {
         bench.send_inward(&open)?;
-        Bench::frames(&mut bench.near, |seen, bytes| {
-            if let (Some(at), false) = (open.iter().position(|one| one == bytes), seen.is_outgoing)
-            {
-                tally.case(open.swap_remove(at).len(), None);
+        bench.arrived(&family, |seen, bytes| {
+            match open.iter().position(|one| one == bytes) {
+                _ if seen.is_outgoing => {}
+                Some(at) => tally.case(open.swap_remove(at).len(), None),
+                None if is_from(bytes, UDP, FROM_PORT) => others.push(bytes.to_vec()),
+                None => {}
             }
             open.is_empty()
         })?;
@@ -289,19 +278,32 @@ pub(super) fn tagged(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
             break;
         }
     }
-    if tally.tried() > 0 {
+    if tally.tried() + others.len() as u64 > 0 {
         for frame in open {
-            let fault = missing("at the interface", frame.len());
-            tally.case(
-                frame.len(),
-                Some(NicExample {
-                    frame: Some(shown(&frame)),
-                    ..fault
-                }),
-            );
+            tally.case(frame.len(), Some(untagged(&frame, &others)));
         }
     }
     Ok(vec![tally.check(property), inserted(bench)])
+}
+
+/// A tagged frame that did not come as it was sent: with another tag, or not at all.
+fn untagged(sent: &[u8], others: &[Vec<u8>]) -> NicExample {
+    let payload = |frame| Packet::parse(frame).map(|packet| packet.payload());
+    let tag = |frame: &[u8]| hex::of(frame.get(TAG).unwrap_or_default());
+    let came = others.iter().find(|other| payload(other) == payload(sent));
+    match came {
+        Some(came) => NicExample {
+            what: "802.1Q tag".to_owned(),
+            offset: u32::try_from(TAG.start).ok(),
+            expected: tag(sent),
+            seen: tag(came),
+            frame: Some(shown(came)),
+        },
+        None => NicExample {
+            frame: Some(shown(sent)),
+            ..missing("at the interface", sent.len())
+        },
+    }
 }
 
 /// The kernel asks for a tag only below a VLAN interface, and the checks watch one interface, not the one below it.
@@ -312,7 +314,34 @@ fn inserted(bench: &Bench) -> NicCheck {
     property.impossible("this command cannot judge VLAN tags sent: it sends no frame with a tag")
 }
 
+/// Where it is in a frame: protocol, priority and number.
+const TAG: std::ops::Range<usize> = 12..16;
 /// Nobody else's.
 const FROM_PORT: u16 = 40_009;
 const ROUNDS: usize = 4;
 const RX_SUMS: &str = "rx-checksumming";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_that_came_otherwise_is_named() {
+        let frame = |vlan| {
+            let marks = Marks {
+                vlan,
+                ..Marks::default()
+            };
+            craft::udp(&craft::tests::path(false), marks, &vectors::payload(80, 9))
+        };
+        let sent = frame(Some(0x6007));
+        for (came, seen) in [(frame(Some(0x0007)), "81000007"), (frame(None), "08004500")] {
+            let fault = untagged(&sent, &[came]);
+            assert_eq!(
+                (fault.expected.as_str(), fault.seen.as_str()),
+                ("81006007", seen)
+            );
+        }
+        assert_eq!(untagged(&sent, &[]).seen, "nothing");
+    }
+}

@@ -8,11 +8,12 @@ use std::net::{Shutdown, TcpListener, UdpSocket};
 use linerate_linux::udp as linux_udp;
 use linerate_model::output::{NicCheck, NicExample};
 
-use super::transmit_tcp::connected;
+use super::transmit_tcp::{connected, until_its_end};
 use super::transmit_udp::{is_from, missing};
 use crate::bench::{Bench, Family};
-use crate::packet::{Packet, TCP, UDP, shown};
+use crate::packet::{Head, Packet, UDP, shown};
 use crate::services::SINK;
+use crate::software::Software;
 use crate::tally::Tally;
 use crate::{hex, vectors};
 
@@ -32,17 +33,22 @@ pub(super) fn tcp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck
     let mut tally = Tally::default();
     let mut stream = Stream::new(&bytes);
     let mut unlike = None;
-    let mut frames = Vec::new();
-    Bench::frames(&mut bench.far, |seen, frame| {
-        if is_from(frame, TCP, port) && !seen.is_outgoing {
-            frames.push((seen.clone(), frame.to_vec()));
-        }
-        false
+    let frames = until_its_end(bench, port, |packet| {
+        stream.begin(packet);
+        // It is judged below.
+        let _noted = stream.note(packet);
+        stream.gap().is_none()
     })?;
+    let packets: Vec<Packet<'_>> = frames
+        .iter()
+        .filter_map(|(_, frame)| Packet::parse(frame))
+        .collect();
+    let size = packets.iter().map(|packet| packet.payload().len()).max();
+    let software = software(bench, port, &stream, size.unwrap_or(0))?;
     for (seen, frame) in &frames {
         unlike = unlike.or(bench.unlike_a_wire(seen));
         if let Some(packet) = Packet::parse(frame) {
-            tally.case(packet.end, stream.fault(&packet));
+            tally.case(packet.end, stream.fault(&packet, &software));
         }
     }
     unlike.into_iter().for_each(|why| tally.not_a_wire(why));
@@ -63,14 +69,30 @@ pub(super) fn tcp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck
     }])
 }
 
+/// What this host gave to the interface, cut in software. The longest segment that came has the size of all but the last.
+fn software(
+    bench: &mut Bench,
+    port: u16,
+    stream: &Stream<'_>,
+    size: usize,
+) -> io::Result<Software> {
+    let mut software = bench.software();
+    let size = u16::try_from(size).unwrap_or(u16::MAX);
+    Bench::frames_so_far(&mut bench.near, |seen, frame| {
+        let head = Head::of(frame).filter(|head| head.is_tcp && head.ports[0] == port);
+        if let Some(head) = head.filter(|_| seen.is_outgoing) {
+            software.cut(seen, frame, stream.from(frame, &head), size);
+        }
+    })?;
+    Ok(software)
+}
+
 /// The bytes of a connection, and how far frames have shown them.
 struct Stream<'a> {
     bytes: &'a [u8],
     /// Sequence number of the first.
     first: Option<u32>,
     shown: Vec<bool>,
-    /// Segments in succession that ask to be delivered at once.
-    pushed: u32,
 }
 
 impl<'a> Stream<'a> {
@@ -79,44 +101,52 @@ impl<'a> Stream<'a> {
             bytes,
             first: None,
             shown: vec![false; bytes.len()],
-            pushed: 0,
         }
     }
 
-    fn fault(&mut self, packet: &Packet<'_>) -> Option<NicExample> {
-        let (sequence, flags) = packet.tcp()?;
-        if flags & crate::craft::SYN != 0 {
-            self.first = Some(sequence.wrapping_add(1));
+    /// Takes the beginning from a SYN; else from the first segment that came.
+    fn begin(&mut self, packet: &Packet<'_>) {
+        match packet.tcp() {
+            Some((sequence, flags)) if flags & crate::craft::SYN != 0 => {
+                self.first = Some(sequence.wrapping_add(1));
+            }
+            Some((sequence, _)) => _ = self.first.get_or_insert(sequence),
+            None => {}
         }
-        let first = *self.first.get_or_insert(sequence);
-        let at = sequence.wrapping_sub(first) as usize;
+    }
+
+    /// Notes what a segment carries; whether it is what was sent.
+    fn note(&mut self, packet: &Packet<'_>) -> Result<(), NicExample> {
+        let (sequence, _) = packet.tcp().unwrap_or_default();
+        let at = self.place(sequence);
         let carried = packet.payload();
         let expected = self.bytes.get(at..at + carried.len());
         if !carried.is_empty() && expected != Some(carried) {
-            return Some(not_sent(packet, expected));
+            return Err(not_sent(packet, expected));
         }
         if let Some(shown) = self.shown.get_mut(at..at + carried.len()) {
             shown.fill(true);
         }
-        // The stack asks for it at the end of what it gives to the interface, of which this is a small part.
-        self.pushed = match flags & PSH {
-            0 => 0,
-            _ if carried.is_empty() => self.pushed,
-            _ => self.pushed + 1,
-        };
-        if self.pushed > PUSHED_MOST {
-            return Some(flagged(
-                packet,
-                flags,
-                "PSH in the last one of a write only",
-            ));
-        }
-        let ends_early = flags & FIN != 0 && at + carried.len() < self.bytes.len();
-        if ends_early || flags & (URG | crate::craft::RST) != 0 {
-            let right = "FIN in the last one only, no URG, no RST";
-            return Some(flagged(packet, flags, right));
-        }
-        packet.fault()
+        Ok(())
+    }
+
+    fn place(&self, sequence: u32) -> usize {
+        sequence.wrapping_sub(self.first.unwrap_or(sequence)) as usize
+    }
+
+    /// The bytes from the place of a segment on.
+    fn from(&self, frame: &[u8], head: &Head) -> &'a [u8] {
+        let at = head.upper_at + 4;
+        let sequence = frame.get(at..).and_then(<[u8]>::first_chunk);
+        let at = sequence.map_or(0, |bytes| self.place(u32::from_be_bytes(*bytes)));
+        self.bytes.get(at..).unwrap_or_default()
+    }
+
+    fn fault(&mut self, packet: &Packet<'_>, software: &Software) -> Option<NicExample> {
+        let noted = self.note(packet).err();
+        noted
+            .or_else(|| packet.fault())
+            .or_else(|| software.difference(packet))
     }
 
     /// The first byte that no frame had.
@@ -146,16 +176,6 @@ fn not_sent(packet: &Packet<'_>, expected: Option<&[u8]>) -> NicExample {
         offset: u32::try_from(packet.end - carried.len() + at).ok(),
         expected: expected.map_or_else(|| "no such place in the stream".to_owned(), some),
         seen: some(carried),
-        frame: Some(shown(packet.frame)),
-    }
-}
-
-fn flagged(packet: &Packet<'_>, flags: u8, right: &str) -> NicExample {
-    NicExample {
-        what: "flags of a TCP segment".to_owned(),
-        offset: u32::try_from(packet.upper_at + 13).ok(),
-        expected: right.to_owned(),
-        seen: hex::of(&[flags]),
         frame: Some(shown(packet.frame)),
     }
 }
@@ -194,6 +214,7 @@ fn cut(
     }
     let whole = vectors::payload(size * count - size / 2, 23 + size as u64);
     let mut open: Vec<&[u8]> = whole.chunks(size).collect();
+    let mut software = bench.software();
     for _ in 0..ROUNDS {
         socket.send(&whole)?;
         let mut frames = Vec::new();
@@ -204,6 +225,11 @@ fn cut(
                 left = left.saturating_sub(1);
             }
             left == 0
+        })?;
+        Bench::frames_so_far(&mut bench.near, |seen, frame| {
+            if seen.is_outgoing && is_head_from(frame, own_port) {
+                software.cut(seen, frame, &whole, size as u16);
+            }
         })?;
         for (seen, frame) in &frames {
             bench
@@ -216,7 +242,8 @@ fn cut(
             match open.iter().position(|one| *one == packet.payload()) {
                 Some(at) => {
                     open.swap_remove(at);
-                    tally.case(packet.end, packet.fault());
+                    let fault = packet.fault();
+                    tally.case(packet.end, fault.or_else(|| software.difference(&packet)));
                 }
                 None if whole.chunks(size).any(|one| one == packet.payload()) => {}
                 None => tally.case(packet.end, Some(not_sent(&packet, None))),
@@ -235,11 +262,11 @@ fn cut(
     Ok(None)
 }
 
+/// Also of a frame that is seen in part.
+fn is_head_from(frame: &[u8], port: u16) -> bool {
+    Head::of(frame).is_some_and(|head| !head.is_tcp && head.ports[0] == port)
+}
+
 const SEGMENTATION: &str = "segmentation";
 const STREAM_BYTES: usize = 200_000;
 const ROUNDS: usize = 4;
-const FIN: u8 = 1;
-const PSH: u8 = 8;
-/// A small first window, or one sent again.
-const PUSHED_MOST: u32 = 3;
-const URG: u8 = 32;

@@ -10,7 +10,8 @@ use linerate_model::output::NicCheck;
 
 use super::TRANSMIT;
 use super::transmit_udp::{TX_SUMS, is_from};
-use crate::bench::{Bench, Family};
+use crate::bench::{Bench, Family, GRACE_MS};
+use crate::message::Seen;
 use crate::packet::{Packet, TCP};
 use crate::services::ECHO;
 use crate::tally::Tally;
@@ -22,16 +23,7 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
     let port = port_of(bench.near_end(family, 0))?;
     // A connection that wrong checksums keep from opening has frames as well.
     let _kept_up = exchanged(bench, family, port);
-    let mut frames = 0;
-    let far = &mut bench.far;
-    let mut all = Vec::new();
-    Bench::frames(far, |seen, bytes| {
-        if is_from(bytes, TCP, port) && !seen.is_outgoing {
-            frames += 1;
-            all.push((seen.clone(), bytes.to_vec()));
-        }
-        false
-    })?;
+    let all = until_its_end(bench, port, |_| true)?;
     for (seen, bytes) in &all {
         bench
             .unlike_a_wire(seen)
@@ -49,6 +41,35 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
     Ok(vec![
         tally.check(bench.property(id, TRANSMIT, what, TX_SUMS)),
     ])
+}
+
+/// The frames of the connection from this port, as the other end sees them, until its FIN if nothing is missing then.
+pub(super) fn until_its_end(
+    bench: &mut Bench,
+    port: u16,
+    mut has_all: impl FnMut(&Packet<'_>) -> bool,
+) -> io::Result<Vec<(Seen, Vec<u8>)>> {
+    let (mut all, mut has_ended) = (Vec::new(), false);
+    let mut take = |seen: &Seen, bytes: &[u8]| {
+        let packet = Packet::parse(bytes).filter(|_| is_from(bytes, TCP, port));
+        if let Some(packet) = packet.filter(|_| !seen.is_outgoing) {
+            all.push((seen.clone(), bytes.to_vec()));
+            let is_whole = has_all(&packet);
+            has_ended |= packet.tcp().is_some_and(|(_, flags)| flags & FIN != 0);
+            return is_whole && has_ended;
+        }
+        false
+    };
+    let mut is_over = false;
+    Bench::frames(&mut bench.far, |seen, bytes| {
+        is_over |= take(seen, bytes);
+        is_over
+    })?;
+    Bench::frames_within(&mut bench.far, GRACE_MS, |seen, bytes| {
+        take(seen, bytes);
+        false
+    })?;
+    Ok(all)
 }
 
 /// One that is free.
@@ -91,6 +112,7 @@ fn echoed(stream: &mut TcpStream, bytes: &[u8], back: &mut [u8]) -> io::Result<(
     }
 }
 
+const FIN: u8 = 1;
 /// TCP's header is 12 bytes longer than UDP's, and time stamps take as many.
 const TCP_OPTIONS_BYTES: usize = 24;
 /// A segment that was lost is sent again after a fifth of a second.

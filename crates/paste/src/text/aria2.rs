@@ -178,11 +178,10 @@ const NOTICES: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     fn content(text: &str) -> Option<(usize, Vec<Content>)> {
-        let (lines, looked): (Vec<&str>, _) = (text.lines().collect(), Cell::new(0));
-        let block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let block = block_of(text, read)?;
         Some((block.lines, block.content))
     }
 

@@ -35,15 +35,12 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     #[test]
     fn mode_and_slaves() {
         let text = "Ethernet Channel Bonding Driver: v3.7.1\n\nBonding Mode: load balancing (round-robin)\nMII Status: up\n\nSlave Interface: eth1\nSpeed: 1000 Mbps\nLink Failure Count: 3\n";
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+        let block = block_of(text, read).unwrap();
         let Content::Settings(settings) = &block.content[0] else {
             panic!()
         };

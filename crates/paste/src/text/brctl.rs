@@ -154,12 +154,10 @@ const VALUES: [&str; 6] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     fn of(text: &str) -> Option<(usize, Vec<Settings>)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let block = block_of(text, read)?;
         let settings = block
             .content
             .into_iter()

@@ -82,13 +82,10 @@ const NAMES: [&str; 7] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     fn port(text: &str) -> Option<(usize, Settings)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let mut block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let mut block = block_of(text, read)?;
         match block.content.pop()? {
             Content::Settings(settings) => Some((block.lines, settings)),
             _ => None,

@@ -84,15 +84,12 @@ fn is_group(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     type Values = Vec<(Option<String>, String)>;
 
     fn of(text: &str) -> Option<(usize, Values)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let block = block_of(text, read)?;
         let values = block
             .content
             .into_iter()

@@ -60,13 +60,12 @@ fn row(line: &str) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     type Rates = Vec<(Option<bool>, f64)>;
 
     fn rates(text: &str) -> Option<(usize, Rates)> {
-        let (lines, looked): (Vec<&str>, _) = (text.lines().collect(), Cell::new(0));
-        let block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let block = block_of(text, read)?;
         let rate = |content: &Content| match content {
             Content::Transfer(one) => (one.sends, (one.bits_per_second / 1e5).round() / 10.0),
             other => panic!("{other:?}"),

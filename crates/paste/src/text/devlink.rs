@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `devlink health`, `devlink trap -s`, `devlink dev info`, `devlink port`: what a card reports of itself:
+//! `devlink health`, `devlink trap -s`, `devlink dev info`, `devlink port`: a card's reports about its own state:
 //! `    state error error 17 recover 16`.
 
 use super::devlink_versions;
@@ -153,12 +153,10 @@ const BEGINS: [&str; 16] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     fn of(text: &str) -> Option<(usize, Vec<Content>)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let block = block_of(text, read)?;
         Some((block.lines, block.content))
     }
 

@@ -90,13 +90,10 @@ const DETAILS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Content, Counters};
-    use std::cell::Cell;
+    use crate::text::{Content, Counters, block_of};
 
     fn block(text: &str) -> Option<Block> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        read(Lines::new(&lines, &looked), Hint::default())
+        block_of(text, read)
     }
 
     fn counts(text: &str) -> Vec<(String, u64)> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `ethtool -m`: what a module's EEPROM says of itself, and its light, one value a line (SFF-8472, SFF-8636, CMIS).
+//! `ethtool -m`: the contents of a module's EEPROM, and its light, one value per line (SFF-8472, SFF-8636, CMIS).
 
 use super::{Block, Hint, Lines, Settings};
 

@@ -140,15 +140,12 @@ const NOTES: [&str; 5] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     type Values = Vec<(String, String)>;
 
     fn of(text: &str) -> Option<(usize, &'static str, Values)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let mut block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let mut block = block_of(text, read)?;
         match block.content.pop()? {
             Content::Settings(settings) => Some((block.lines, block.format, settings.values)),
             _ => None,

@@ -292,13 +292,10 @@ fn settings(line: &str) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     fn counters(text: &str) -> (Option<String>, Vec<(String, u64)>, usize) {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+        let block = block_of(text, read).unwrap();
         match &block.content[0] {
             Content::Counters(counters) => (
                 counters.interface.clone(),

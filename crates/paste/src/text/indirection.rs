@@ -97,13 +97,10 @@ const LABELS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     fn settings(text: &str) -> Option<(usize, Settings)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let block = block_of(text, read)?;
         match block.content.into_iter().next() {
             Some(Content::Settings(settings)) => Some((block.lines, settings)),
             other => panic!("{other:?}"),

@@ -139,17 +139,10 @@ fn made(rows: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     fn values(text: &str) -> Vec<(String, u64)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        match read(Lines::new(&lines, &looked), Hint::default())
-            .unwrap()
-            .content
-            .remove(0)
-        {
+        match block_of(text, read).unwrap().content.remove(0) {
             Content::Counters(counters) => counters.values,
             other => panic!("{other:?}"),
         }

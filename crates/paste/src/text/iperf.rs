@@ -391,6 +391,7 @@ fn frame(line: &str) -> Option<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::block_of;
 
     fn row_of(line: &str) -> Row {
         match event(line, false) {
@@ -447,9 +448,7 @@ mod tests {
             "[ 3] 0.0-10.0 sec 472 MBytes 396 Mbits/sec 0.295 ms\n3/336700 (0.0009%)",
             "[ 3] 0.0-10.0 sec 472 MBytes 396\nMbits/sec 0.295 ms 3/336700 (0.0009%)",
         ] {
-            let lines: Vec<&str> = text.lines().collect();
-            let looked = std::cell::Cell::new(0);
-            let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+            let block = block_of(text, read).unwrap();
             let whole = matches!(&block.content[0], Content::Iperf(Event::Row(row)) if row.lost == Some(3) && row.total == Some(336_700));
             assert!(whole && block.lines == 2, "{text}");
         }

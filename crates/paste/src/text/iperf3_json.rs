@@ -173,7 +173,7 @@ fn row(id: &str, value: &Value, from_sender: Option<bool>) -> Option<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     const WHOLE: &str = r#"{
 	"start":	{
@@ -188,9 +188,7 @@ mod tests {
 }"#;
 
     fn read_text(text: &str) -> Block {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        read(Lines::new(&lines, &looked), Hint::default()).unwrap()
+        block_of(text, read).unwrap()
     }
 
     #[test]

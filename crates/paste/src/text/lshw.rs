@@ -76,14 +76,12 @@ fn capital(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     #[test]
     fn by_the_names_of_ethtool() {
         let text = "  *-network\n       description: Ethernet interface\n       logical name: eth0\n       configuration: autonegotiation=on broadcast=yes driver=igb driverversion=5.4 duplex=full link=yes speed=1Gbit/s\n";
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+        let block = block_of(text, read).unwrap();
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let link = vec![
             pair("Speed", "1000Mb/s"),

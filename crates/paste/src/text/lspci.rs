@@ -111,14 +111,12 @@ fn number_after<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     #[test]
     fn a_card_in_a_narrow_slot() {
         let text = "01:00.0 Ethernet controller: Intel Corporation 82599ES (rev 01)\n\tLnkCap:\tPort #0, Speed 5GT/s, Width x8, ASPM L0s\n\tLnkSta:\tSpeed 2.5GT/s (downgraded), Width x4 (downgraded)\n\tKernel driver in use: ixgbe\n";
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+        let block = block_of(text, read).unwrap();
         let Content::Settings(link) = &block.content[0] else {
             panic!()
         };

@@ -81,13 +81,10 @@ const SILENT: [&str; 4] = ["FAILED", "INCOMPLETE", "<incomplete>", "(incomplete)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     fn counts(text: &str) -> Option<(usize, Vec<String>)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let mut block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let mut block = block_of(text, read)?;
         match block.content.pop()? {
             Content::Settings(settings) => {
                 let values = settings.values.into_iter().map(|(_, value)| value);

@@ -111,16 +111,10 @@ fn of_udp(rows: &[Vec<f64>]) -> Option<Transfer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     fn transfer(text: &str) -> Transfer {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        match read(Lines::new(&lines, &looked), Hint::default())
-            .unwrap()
-            .content
-            .remove(0)
-        {
+        match block_of(text, read).unwrap().content.remove(0) {
             Content::Transfer(transfer) => transfer,
             _ => panic!(),
         }

@@ -215,12 +215,10 @@ const SENTENCES: &[(&str, &str, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     fn values(text: &str) -> Vec<(String, u64)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+        let block = block_of(text, read).unwrap();
         let counters = block.content.into_iter().flat_map(|content| match content {
             Content::Counters(counters) => counters.values,
             _ => Vec::new(),

@@ -53,13 +53,10 @@ const SPACES: [&str; 5] = ["[k]", "[.]", "[g]", "[u]", "[H]"];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     fn shares(text: &str) -> Vec<(String, String)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        match read(Lines::new(&lines, &looked), Hint::default()).map(|block| block.content) {
+        match block_of(text, read).map(|block| block.content) {
             Some(content) => match content.into_iter().next() {
                 Some(Content::Settings(settings)) => settings.values,
                 other => panic!("{other:?}"),

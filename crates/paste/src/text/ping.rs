@@ -135,15 +135,10 @@ const ROWS_LEAST: u64 = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     fn ping(text: &str) -> Ping {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        match read(Lines::new(&lines, &looked), Hint::default())
-            .unwrap()
-            .content[0]
-        {
+        match block_of(text, read).unwrap().content[0] {
             Content::Ping(ping) => ping,
             _ => panic!(),
         }
@@ -205,9 +200,7 @@ mod tests {
         let text = "PING 192.0.2.2 (192.0.2.2) 56(84) bytes of data.\n\
             64 bytes from 192.0.2.2: icmp_seq=1 ttl=64 time=0.221 ms\n\
             From 192.0.2.1 icmp_seq=2 Destination Host Unreachable\n";
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+        let block = block_of(text, read).unwrap();
         assert_eq!((block.lines, block.content.len()), (2, 0));
     }
 }

@@ -42,7 +42,7 @@ fn pairs(lines: Lines<'_>) -> Option<Block> {
             text.push(line.to_owned());
             return true;
         }
-        // A wrapped line goes on with what it began with: names or numbers.
+        // A wrapped line continues with the same kind: names or numbers.
         let numbers = line
             .split_whitespace()
             .all(|word| word.parse::<i64>().is_ok());
@@ -146,13 +146,10 @@ fn counters(interface: &net_dev::Interface) -> Vec<(String, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     fn contents(text: &str) -> Vec<Counters> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+        let block = block_of(text, read).unwrap();
         let counters = block
             .content
             .into_iter()

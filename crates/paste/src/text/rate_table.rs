@@ -78,11 +78,10 @@ fn row(line: &str, columns: &[Column]) -> Option<Transfer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     fn rates(text: &str) -> Vec<(Option<u32>, Option<f64>, f64)> {
-        let (lines, looked): (Vec<&str>, _) = (text.lines().collect(), Cell::new(0));
-        let block = read(Lines::new(&lines, &looked), Hint::default());
+        let block = block_of(text, read);
         let content = block.map(|block| block.content).unwrap_or_default();
         let figures = content.iter().map(|content| match content {
             Content::Transfer(transfer) => (

@@ -196,13 +196,10 @@ const ALONE: [&str; 4] = ["None", "On-link", "Keine", "Auf Verbindung"];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     fn of(text: &str) -> Option<(usize, Vec<(String, String)>)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let mut block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let mut block = block_of(text, read)?;
         match block.content.pop()? {
             Content::Settings(settings) => Some((block.lines, settings.values)),
             _ => None,

@@ -133,8 +133,7 @@ const DEEPEST: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     const RULESET: &str = "table inet filter { # handle 1\n\
         \tset blocked {\n\t\ttype ipv4_addr\n\t\telements = { 192.0.2.1,\n\t\t\t     192.0.2.2 }\n\t}\n\n\
@@ -146,9 +145,7 @@ mod tests {
         table ip nat {\n\tchain post {\n\t\toifname \"eth0\" masquerade\n\t}\n}\nand that is all\n";
 
     fn block(text: &str) -> Option<Block> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        read(Lines::new(&lines, &looked), Hint::default())
+        block_of(text, read)
     }
 
     #[test]

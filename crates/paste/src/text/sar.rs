@@ -171,11 +171,10 @@ const NAMES: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     fn known(text: &str) -> Option<(usize, Vec<Settings>)> {
-        let (lines, looked): (Vec<&str>, _) = (text.lines().collect(), Cell::new(0));
-        let block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let block = block_of(text, read)?;
         let settings = block.content.into_iter().map(|content| match content {
             Content::Settings(settings) => settings,
             other => panic!("{other:?}"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Packets that the kernel dropped, one event a line: `pwru`, `retis`, and the tracepoint `skb:kfree_skb` as `perf`, `trace-cmd`
-//! and ftrace show it: `skb:kfree_skb: skbaddr=0xffff protocol=2048 location=0xffff reason: SOCKET_RCVBUFF`.
+//! Packets that the kernel dropped, one event per line: `pwru`, `retis`, and the tracepoint `skb:kfree_skb` as `perf`,
+//! `trace-cmd` and ftrace show it: `skb:kfree_skb: skbaddr=0xffff protocol=2048 location=0xffff reason: SOCKET_RCVBUFF`.
 
 use super::bpftrace::counts_drops;
 use super::drops::{Drops, frame, frees, function};
@@ -48,7 +48,7 @@ enum Row<'a> {
         function: Option<&'a str>,
     },
     Frame(&'a str),
-    /// A packet that goes on, a heading, what a packet contains.
+    /// A packet that is not dropped, a heading, a packet's contents.
     Other,
 }
 
@@ -135,7 +135,7 @@ fn name(text: &str) -> Option<&str> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// What the tool says of itself: `2026/01/31 12:00:01 Listening for events..`.
+/// The tool's own messages: `2026/01/31 12:00:01 Listening for events..`.
 fn is_notice(line: &str) -> bool {
     line.len() < 200 && NOTICES.iter().any(|notice| line.contains(notice))
 }
@@ -174,13 +174,11 @@ const PACKET: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Content, Counters};
+    use crate::text::{Content, Counters, block_of};
     use std::cell::Cell;
 
     fn counts(text: &str) -> Option<(usize, Vec<(String, u64)>)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let block = block_of(text, read)?;
         let counted = block.content.into_iter().find_map(|content| match content {
             Content::Counters(Counters { values, .. }) => Some(values),
             _ => None,

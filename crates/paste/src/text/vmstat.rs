@@ -60,14 +60,12 @@ fn mean(rows: &[CpuShare]) -> CpuShare {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     #[test]
     fn the_first_of_several_rows_is_since_boot() {
         let text = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n 1  0      0 100 10 20    0    0     0     0    1    2  9  9 82  0  0\n 1  0      0 100 10 20    0    0     0     0    1    2  0 60 40  0  0\n 1  0      0 100 10 20    0    0     0     0    1    2  0 80 20  0  0\n";
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+        let block = block_of(text, read).unwrap();
         assert_eq!(block.lines, 5);
         let Content::Cpu(share) = &block.content[0] else {
             panic!()

@@ -82,11 +82,10 @@ fn progress(line: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use crate::text::block_of;
 
     fn transfer(text: &str) -> Option<(usize, f64, Option<f64>)> {
-        let (lines, looked): (Vec<&str>, _) = (text.lines().collect(), Cell::new(0));
-        let block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let block = block_of(text, read)?;
         match block.content.first()? {
             Content::Transfer(one) => Some((
                 block.lines,

@@ -133,14 +133,11 @@ const RULE_LEAST: usize = 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Content;
-    use std::cell::Cell;
+    use crate::text::{Content, block_of};
 
     /// Lines read, and the number of hops.
     fn of(text: &str) -> Option<(usize, String)> {
-        let lines: Vec<&str> = text.lines().collect();
-        let looked = Cell::new(0);
-        let mut block = read(Lines::new(&lines, &looked), Hint::default())?;
+        let mut block = block_of(text, read)?;
         match block.content.pop()? {
             Content::Settings(settings) => Some((block.lines, settings.values[0].1.clone())),
             _ => None,

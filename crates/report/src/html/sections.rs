@@ -271,7 +271,7 @@ fn compared(output: &Output) -> Option<Line> {
     .filter(|line| !line.text.is_empty())
 }
 
-/// What was compared; else what is not valid; else the rates of a device, the verdicts, the cause, or that there is none.
+/// What was compared; else the invalid tests; else the rates of a device, the verdicts, the cause, or that there is none.
 fn headlines(output: &Output, parts: &Parts) -> Vec<Line> {
     let answer = || parts.answer.iter().flat_map(lines);
     let bad = || answer().find(|line| line.tone == Tone::Bad).cloned();

@@ -9,6 +9,8 @@ use linerate_model::units::format::{PACKET_RATES, TIMES, percent, significant, w
 
 use super::{Block, Column, Line, Table, Tone, way};
 
+mod profile;
+
 /// Everything.
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
     if output.costs.is_empty() {
@@ -18,6 +20,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     blocks.extend(Block::lines("", answers(output)));
     blocks.extend(tables(&output.costs));
     blocks.extend(fits(&output.cost_fits));
+    blocks.extend(profile::blocks(&output.cost_profiles));
     blocks.extend(Block::lines("how it was counted", counted(&output.costs)));
     blocks
 }

@@ -285,6 +285,8 @@ fn risk(change: &Change) -> (&'static str, String) {
         "blip" => "the link may be down for some seconds",
         "reboot" => "needs a reboot",
         "rebuild" => "needs another kernel or driver",
+        "firmware" => "needs other firmware; no setting changes it",
+        "repair" => "work at the hardware; no setting changes it",
         "hw" => "a limit of this hardware; no setting changes it",
         "advice" => "none, diagnostic only",
         other => other,

@@ -141,6 +141,8 @@ fn physical(output: &Output, name: &str) -> Vec<String> {
     let code = get("ethtool --show-fec", "Active FEC encoding");
     let parts = [
         (!identity.is_empty()).then(|| format!("module {}", identity.join(" "))),
+        unread_module(output, name),
+        reflection(output, name),
         module("Module temperature").map(|text| text.replace("degrees ", "")),
         light(&RECEIVED).map(|power| format!("rx {power}")),
         light(&SENT).map(|power| format!("tx {power}")),
@@ -148,6 +150,29 @@ fn physical(output: &Output, name: &str) -> Vec<String> {
         quality.map(|index| format!("SQI {index}")),
     ];
     parts.into_iter().flatten().collect()
+}
+
+/// The largest one of all pairs, after a cable test that measured them.
+fn reflection(output: &Output, name: &str) -> Option<String> {
+    let of_pair = |pair: char| {
+        let key = format!("Pair {pair}, largest reflection");
+        let text = value(output, Some(name), "ethtool --cable-test-tdr", &key)?;
+        let millivolts: i32 = text.split(' ').next()?.parse().ok()?;
+        Some((
+            millivolts.abs(),
+            format!("largest reflection: pair {pair} {text}"),
+        ))
+    };
+    let all = ('A'..='D').filter_map(of_pair);
+    let largest = all.max_by_key(|(size, _)| *size);
+    largest.map(|(_, text)| text)
+}
+
+/// Why the module is not shown. A port for twisted pairs has none.
+fn unread_module(output: &Output, name: &str) -> Option<String> {
+    let why = value(output, Some(name), "ethtool -m", "Module")?;
+    let port = value(output, Some(name), "ethtool", "Port");
+    (port != Some("Twisted Pair")).then(|| format!("module: {why}"))
 }
 
 /// The speed and the duplex mode of a link with a wire.
@@ -403,6 +428,31 @@ mod tests {
         let mut output = host_of(1);
         output.settings.push(of("ethtool", &[("SQI", "3/7")]));
         assert!(self::text(&output).contains("        SQI 3 of 7\n"));
+        output.settings.push(of(
+            "ethtool --cable-test-tdr",
+            &[
+                ("Pair A, largest reflection", "20 mV at 3.00m"),
+                ("Pair B, largest reflection", "-480 mV at 12.80m"),
+            ],
+        ));
+        let line = "        largest reflection: pair B -480 mV at 12.80m, SQI 3 of 7\n";
+        assert!(self::text(&output).contains(line));
+    }
+
+    #[test]
+    fn a_module_that_cannot_be_read_has_its_reason() {
+        let why = "not readable (needs CAP_NET_ADMIN)";
+        let with = |port| {
+            let mut output = host_of(1);
+            output.settings.extend([
+                setting("ethtool -m", Some("eth0"), &[("Module", why)]),
+                setting("ethtool", Some("eth0"), &[("Port", port)]),
+            ]);
+            text(&output)
+        };
+        let line = format!("        module: {why}\n");
+        assert!(with("FIBRE").contains(&line), "{}", with("FIBRE"));
+        assert!(!with("Twisted Pair").contains("module"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use linerate_model::output::{NicCheck, NicState, Output};
 
 use super::{Align, Block, Column, Line, Table, Tone};
 
-/// The groups, and what is not right.
+/// The groups, and the checks that failed.
 pub(super) fn answer(output: &Output) -> Vec<Block> {
     let lines = output
         .checks

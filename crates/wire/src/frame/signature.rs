@@ -6,7 +6,7 @@
 //! which no other checksum of an RFC 2544 frame over IPv4 does. A device that translates ports is seen as one that
 //! damages frames.
 
-/// What one frame says of itself.
+/// What one frame's signature says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
     /// Names the run, so that a frame of an earlier one is foreign.

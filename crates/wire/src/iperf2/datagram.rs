@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The four words at the front of every UDP datagram: sequence low, seconds, microseconds, sequence high.
 //!
-//! The first sequence is 1. A negative one ends the test: its magnitude goes on counting (12 data datagrams are
+//! The first sequence is 1. A negative one ends the test: its magnitude continues the sequence (12 data datagrams are
 //! followed by -13, -14 …), so a final datagram counts as a received one. Clients of 2.0.9 and older write no high
 //! word; their client header stands in its place.
 

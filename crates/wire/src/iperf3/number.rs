@@ -112,7 +112,7 @@ fn as_signed(value: &Value) -> Option<i64> {
     value.as_i64().or_else(wrapped).or_else(float)
 }
 
-/// Returns a number; 0 for `null`, which stock builds print for what is not finite.
+/// Returns a number; 0 for `null`, which stock builds print for infinities and NaN.
 fn as_float(value: &Value) -> Option<f64> {
     value.as_f64().or(value.is_null().then_some(0.0))
 }

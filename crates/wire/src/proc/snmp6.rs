@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `/proc/net/snmp6` and `/proc/net/dev_snmp6/*`: a name and a value a line. Source: net/ipv6/proc.c.
+//! `/proc/net/snmp6` and `/proc/net/dev_snmp6/*`: one name and value per line. Source: net/ipv6/proc.c.
 
 /// Reads the file.
 #[must_use]

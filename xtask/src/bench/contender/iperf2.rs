@@ -6,17 +6,18 @@ use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
 use super::{HOST, datagrams, words};
 
-pub(super) fn pair(options: &[String], load: &Load) -> Pair {
-    let mut client = words(&[
-        "iperf",
+pub(super) fn pair(path: String, options: &[String], load: &Load) -> Pair {
+    let mut client = vec![path.clone()];
+    client.extend(words(&[
         "-c",
         HOST,
         "-f",
         "k",
         "-t",
         &load.seconds.to_string(),
-    ]);
-    let mut server = words(&["iperf", "-s", "-f", "k"]);
+    ]));
+    let mut server = vec![path];
+    server.extend(words(&["-s", "-f", "k"]));
     match load.kind {
         Kind::Tcp { streams } => client.extend(words(&["-P", &streams.to_string()])),
         Kind::Udp {

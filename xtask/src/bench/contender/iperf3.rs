@@ -7,8 +7,9 @@ use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
 use super::{HOST, datagrams, words};
 
-pub(super) fn pair(options: &[String], load: &Load) -> Pair {
-    let mut client = words(&["iperf3", "-J", "-c", HOST, "-t", &load.seconds.to_string()]);
+pub(super) fn pair(path: String, options: &[String], load: &Load) -> Pair {
+    let mut client = vec![path.clone()];
+    client.extend(words(&["-J", "-c", HOST, "-t", &load.seconds.to_string()]));
     match load.kind {
         Kind::Tcp { streams } => client.extend(words(&["-P", &streams.to_string()])),
         Kind::Udp {
@@ -21,7 +22,7 @@ pub(super) fn pair(options: &[String], load: &Load) -> Pair {
     }
     client.extend_from_slice(options);
     Pair {
-        server: words(&["iperf3", "-s"]),
+        server: vec![path, "-s".into()],
         client,
         port: 5201,
     }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ours.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
 use super::{HOST, datagrams, words};
 
-pub(super) fn pair(path: &Path, options: &[String], load: &Load) -> Pair {
-    let program = path.display().to_string();
+pub(super) fn pair(program: String, options: &[String], load: &Load) -> Pair {
     let mut client = vec![program.clone()];
     match load.kind {
         Kind::Tcp { streams } => {

@@ -5,8 +5,9 @@ use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
 use super::{HOST, words};
 
-pub(super) fn pair(options: &[String], load: &Load) -> Pair {
-    let mut client = words(&["nuttcp", "-fparse", &format!("-T{}", load.seconds)]);
+pub(super) fn pair(path: String, options: &[String], load: &Load) -> Pair {
+    let mut client = vec![path.clone()];
+    client.extend(words(&["-fparse", &format!("-T{}", load.seconds)]));
     match load.kind {
         Kind::Tcp { streams } => client.push(format!("-N{streams}")),
         Kind::Udp {
@@ -23,7 +24,7 @@ pub(super) fn pair(options: &[String], load: &Load) -> Pair {
     client.extend_from_slice(options);
     client.push(HOST.to_owned());
     Pair {
-        server: words(&["nuttcp", "-S", "--nofork"]),
+        server: vec![path, "-S".into(), "--nofork".into()],
         client,
         port: 5000,
     }

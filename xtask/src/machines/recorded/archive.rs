@@ -65,7 +65,7 @@ impl Archive {
 
 fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut options = LzmaOptions::with_preset(9);
-    // As a table of `knowledge/`: text, in which the place of a letter says nothing.
+    // As a table of `knowledge/`: text, in which the position of a letter carries no information.
     (options.lc, options.lp, options.pb) = (4, 0, 0);
     let mut writer = LzmaWriter::new_use_header(Vec::new(), &options, Some(bytes.len() as u64))?;
     writer.write_all(bytes)?;

@@ -29,7 +29,7 @@ fn bits_per_second(vantage: &Vantage<'_>, which: &str) -> Option<f64> {
     Some(lane(speed)? * width)
 }
 
-/// One lane of this many transfers a second: a bit each, less the line code (PCI Express Base
+/// One lane of this many transfers per second: one bit each, less the line code (PCI Express Base
 /// Specification: 8b/10b up to 5 GT/s, then 128b/130b).
 fn lane(speed: &str) -> Option<f64> {
     let digits = speed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the kernel's receive path says of itself: backlog, budget, packets handed to other processors.
+//! Counters of the kernel's receive path: backlog, budget, packets handed to other processors.
 
 use crate::evidence::{Evidence, Source};
 use crate::facts::Facts;

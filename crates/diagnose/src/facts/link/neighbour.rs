@@ -44,7 +44,7 @@ struct Answer<'r> {
     address: &'r str,
     /// The interface that has the address.
     holder: &'r str,
-    /// The interface that answers; `None` if none of that host does.
+    /// The interface that answers; `None` if no interface of that host does.
     from: Option<&'r str>,
 }
 
@@ -72,7 +72,7 @@ fn neighbours<'r>(vantage: &Vantage<'r>) -> Option<&'r Setting> {
     setting(vantage, vantage.host, "ip neigh", vantage.interface)
 }
 
-/// What the other end says of itself.
+/// What the other end reports about its own link.
 struct Other<'r> {
     role: Role,
     /// Address → interface.

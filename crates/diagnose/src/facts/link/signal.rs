@@ -3,14 +3,16 @@
 
 use crate::evidence::Source;
 use crate::facts::Facts;
-use crate::facts::vantage::Vantage;
+use crate::facts::vantage::{Vantage, set_up};
+use linerate_model::output::Role;
+use linerate_model::record::Record;
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     let errors = vantage.of_interface(Source::Phydev, "RxErrors");
     vantage.add_counted(facts, "phy_rx_errors", errors);
     symbols(vantage, facts);
     if vantage.is_interface_alone()
-        && let Some((index, most)) = quality(vantage)
+        && let Some((index, most)) = quality(vantage.record, vantage.host, vantage.interface)
     {
         vantage.add(facts, "sqi", index, "ethtool");
         vantage.add(facts, "sqi_ratio", index / most, "ethtool");
@@ -47,10 +49,11 @@ const CABLE: &str = "ethtool --cable-test";
 const FAULTS: [&str; 3] = ["Open", "Short", "Impedance"];
 
 /// `SQI: 3/7`; an index of 0 of a link that is down says nothing.
-fn quality(vantage: &Vantage<'_>) -> Option<(f64, f64)> {
-    let (index, most) = vantage.set_up("ethtool", "SQI")?.split_once('/')?;
+pub(crate) fn quality(record: &Record, host: Role, interface: Option<&str>) -> Option<(f64, f64)> {
+    let said = |key| set_up(record, host, "ethtool", Some(interface?), key);
+    let (index, most) = said("SQI")?.split_once('/')?;
     let (index, most): (f64, f64) = (index.trim().parse().ok()?, most.trim().parse().ok()?);
-    let has_link = vantage.set_up("ethtool", "Link detected") == Some("yes");
+    let has_link = said("Link detected") == Some("yes");
     (has_link && most > 0.0).then_some((index, most))
 }
 

@@ -27,7 +27,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
-/// Of each frame besides its own bytes: preamble, delimiter, gap (IEEE 802.3 §3.1.1, §4.4.2).
+/// Bytes on the wire in addition to each frame: preamble, delimiter, gap (IEEE 802.3 §3.1.1, §4.4.2).
 const PREAMBLE_AND_GAP_BYTES: u32 = 20;
 /// In longer packets 20 bytes more are within what tables round off.
 const TOLD_APART: u32 = 600;

@@ -253,18 +253,16 @@ const PORTS_MOST: usize = 100;
 
 #[cfg(test)]
 mod tests {
+    use super::super::assert_found;
     use super::super::shown::values;
     use super::*;
 
     fn has(text: &str, name: &str, value: &str) {
-        let found = values(text, facts);
-        let is_there = found.iter().any(|(one, is)| *one == name && is == value);
-        assert!(is_there, "{name} {found:?}");
+        assert_found(&values(text, facts), name, Some(value));
     }
 
     fn lacks(text: &str, name: &str) {
-        let found = values(text, facts);
-        assert!(!found.iter().any(|(one, _)| *one == name), "{found:?}");
+        assert_found(&values(text, facts), name, None);
     }
 
     fn port(name: &str, mtu: u32, rest: &str) -> String {

@@ -36,7 +36,7 @@ fn no_offer(lines: &[Line<'_>]) -> Option<Fact> {
     Some(Fact::new("dhcp_discover_without_offer", !answered, last))
 }
 
-/// `A.port > B.port` and `C.port > A.port` for the same two ports, where B does not answer and nobody asked C.
+/// `A.port > B.port` and `C.port > A.port` for the same two ports, where B does not answer and C answers unasked.
 fn other_answers(lines: &[Line<'_>]) -> Option<Fact> {
     let packets: Vec<(Packet<'_>, u64)> = lines.iter().filter_map(packet).take(PACKETS).collect();
     let known: BTreeSet<Packet<'_>> = packets.iter().map(|(packet, _)| *packet).gather();

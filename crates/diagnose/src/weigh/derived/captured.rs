@@ -295,7 +295,7 @@ fn not_own(all: &[Capture<'_>], shown: &Shown<'_>) -> Option<Fact> {
     Some(Fact::new("capture_source_not_own", value, *line))
 }
 
-/// Whether somebody asks for group members, where membership was captured for longer than the usual interval.
+/// Whether a querier asks for group members, where membership was captured for longer than the usual interval.
 fn queries(lines: &[Line<'_>]) -> Option<Fact> {
     let about =
         |line: &&Line<'_>| line.text.contains("igmp ") || line.text.contains("multicast listener");

@@ -21,7 +21,7 @@ pub(super) fn of_fields(fields: &[Field]) -> Option<Fact> {
     })
 }
 
-/// Copper links that stay for long behind faster ones.
+/// Copper links that remain in use for years after faster ones exist.
 const LINKS: [f64; 3] = [1e7, 1e8, 1e9];
 /// What TCP has of them, and less what a program takes to begin and end.
 const FULL: std::ops::Range<f64> = 0.89..0.955;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Frames of `tcpdump -e` and ARP: VLAN tags that nobody takes, two tags, questions whose answer another capture shows;
+//! Frames of `tcpdump -e` and ARP: VLAN tags that no host accepts, two tags, questions whose answer another capture shows;
 //! requests that are repeated; two hosts with one hardware address.
 
 use std::collections::BTreeSet;
@@ -233,18 +233,16 @@ const LINE_MOST: usize = 600;
 
 #[cfg(test)]
 mod tests {
+    use super::super::assert_found;
     use super::super::shown::values;
     use super::*;
 
     fn has(text: &str, name: &str, value: &str) {
-        let found = values(text, facts);
-        let is_there = found.iter().any(|(one, is)| *one == name && is == value);
-        assert!(is_there, "{name} {found:?}");
+        assert_found(&values(text, facts), name, Some(value));
     }
 
     fn lacks(text: &str, name: &str) {
-        let found = values(text, facts);
-        assert!(!found.iter().any(|(one, _)| *one == name), "{found:?}");
+        assert_found(&values(text, facts), name, None);
     }
 
     const PORT: &str = "5: eth0.10@eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n";

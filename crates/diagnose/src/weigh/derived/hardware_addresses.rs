@@ -188,7 +188,7 @@ fn fill(shown: &Shown<'_>) -> Option<Fact> {
         .number("net.ipv4.neigh.default.gc_thresh3")
         .map(|(limit, _)| limit);
     let (entries, line) = counted(shown).or_else(|| {
-        // Of a short list somebody may have chosen the lines.
+        // The author may have selected the lines of a short list.
         let last = shown.neighbours.get(LISTED_LEAST..)?.last()?;
         Some((shown.neighbours.len() as f64, last.line))
     })?;
@@ -247,18 +247,16 @@ const LIMIT_DEFAULT: f64 = 1024.0;
 
 #[cfg(test)]
 mod tests {
+    use super::super::assert_found;
     use super::super::shown::values;
     use super::*;
 
     fn has(text: &str, name: &str, value: &str) {
-        let found = values(text, facts);
-        let is_there = found.iter().any(|(one, is)| *one == name && is == value);
-        assert!(is_there, "{name} {found:?}");
+        assert_found(&values(text, facts), name, Some(value));
     }
 
     fn lacks(text: &str, name: &str) {
-        let found = values(text, facts);
-        assert!(!found.iter().any(|(one, _)| *one == name), "{found:?}");
+        assert_found(&values(text, facts), name, None);
     }
 
     const REPLIES: &str = "Unicast reply from 192.0.2.11 [02:00:00:00:00:0A]  0.712ms\nUnicast reply from 192.0.2.11 [02:00:00:00:00:0B]  0.744ms\n";

@@ -289,15 +289,11 @@ const LINE_MOST: usize = 2000;
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::{value_of, values};
     use super::*;
 
     fn is(text: &str, name: &str, expected: Option<&str>) {
-        let found = values(text, facts).into_iter();
-        let value = found
-            .filter(|(one, _)| *one == name)
-            .map(|(_, value)| value)
-            .next();
+        let value = value_of(text, facts, name);
         assert_eq!(value.as_deref(), expected, "{name} of {text}");
     }
 

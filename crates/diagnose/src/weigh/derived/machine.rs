@@ -76,7 +76,7 @@ fn aes(lines: &[Line<'_>]) -> Option<Fact> {
     };
     let line = lines.iter().find(flags)?;
     let has = |flag: &str| line.text.split_whitespace().any(|word| word == flag);
-    // On x86 this flag stands behind that of AES.
+    // On x86 this flag follows that of AES.
     let is_whole = has("lahf_lm") || has("cpuid") || has("crc32") || has("vfpv4");
     (has("aes") || is_whole).then(|| Fact::new("cpu_has_aes", has("aes"), line.number))
 }
@@ -105,7 +105,7 @@ fn nodes(lines: &[Line<'_>]) -> Option<Fact> {
     Some(Fact::new("numa_nodes", count, line))
 }
 
-/// Whether two versions of the kernel are named: behind `kernel`, `Linux`, and what follows with `to`, `and`.
+/// Whether the text has two kernel versions: after `kernel`, `Linux`, `to` or `and`.
 fn kernels(lines: &[Line<'_>]) -> Option<Fact> {
     let mut known: BTreeSet<(u32, u32, u32)> = BTreeSet::new();
     for line in lines.iter().filter(|line| line.text.len() < PROSE_MOST) {
@@ -222,15 +222,11 @@ const PROSE_MOST: usize = 2000;
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::value_of;
     use super::*;
 
     fn is(text: &str, name: &str, expected: Option<&str>) {
-        let found = values(text, facts).into_iter();
-        let value = found
-            .filter(|(one, _)| *one == name)
-            .map(|(_, value)| value)
-            .next();
+        let value = value_of(text, facts, name);
         assert_eq!(value.as_deref(), expected, "{name} of {text}");
     }
 

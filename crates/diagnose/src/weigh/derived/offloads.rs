@@ -85,7 +85,7 @@ fn all_off(devices: &[Features<'_>]) -> Option<Fact> {
     Some(Fact::new("all_offloads_off", !on, last.line))
 }
 
-/// `eth0.30` beside `eth0`, a VLAN or tunnel beside the card.
+/// `eth0.30` and `eth0`: a VLAN or tunnel, and its card.
 fn upper_lacks(devices: &[Features<'_>]) -> Option<Fact> {
     let cuts = |one: &Features<'_>| {
         one.all
@@ -149,15 +149,11 @@ const LINE_MOST: usize = 400;
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::value_of;
     use super::*;
 
     fn is(text: &str, name: &str, expected: Option<&str>) {
-        let found = values(text, facts).into_iter();
-        let value = found
-            .filter(|(one, _)| *one == name)
-            .map(|(_, value)| value)
-            .next();
+        let value = value_of(text, facts, name);
         assert_eq!(value.as_deref(), expected, "{name} of {text}");
     }
 

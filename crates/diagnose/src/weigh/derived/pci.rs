@@ -51,7 +51,7 @@ pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     facts
 }
 
-/// The network cards of `lspci`, with its lines below; lines without a title are of one card that nobody named.
+/// The network cards of `lspci`, with its lines below; lines without a title belong to one unnamed card.
 fn cards<'t>(lines: &[Line<'t>]) -> Vec<Card<'t>> {
     let mut all: Vec<Card<'t>> = Vec::new();
     let mut is_card = true;
@@ -381,15 +381,11 @@ const LINE_MOST: usize = 600;
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::value_of;
     use super::*;
 
     fn value(text: &str, name: &str) -> Option<String> {
-        let found = values(text, facts).into_iter();
-        found
-            .filter(|(one, _)| *one == name)
-            .map(|(_, value)| value)
-            .next()
+        value_of(text, facts, name)
     }
 
     fn is(text: &str, name: &str, expected: Option<&str>) {

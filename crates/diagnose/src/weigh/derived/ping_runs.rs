@@ -130,7 +130,7 @@ fn in_a_row(runs: &[Run<'_>]) -> Option<Fact> {
         let lost = run.sent - run.received;
         let gaps = run.numbers.windows(2).map(|pair| pair[1] - pair[0] - 1.0);
         let gap = gaps.fold(run.silent_most as f64, f64::max);
-        // Lines that somebody cut out are no losses.
+        // Lines that the writer removed are not losses.
         let is_shown = run.sent > 0.0 && run.received > 0.0 && (1.0..=lost).contains(&gap);
         is_shown.then_some((gap, run.line))
     };
@@ -225,7 +225,7 @@ fn is_of_ping(text: &str) -> bool {
     marks.iter().any(|mark| text.contains(mark))
 }
 
-/// `ping -c 3 -M do -s 1472 -I 192.0.2.7 192.0.2.9`, with the result behind a colon at times.
+/// `ping -c 3 -M do -s 1472 -I 192.0.2.7 192.0.2.9`, sometimes with the result after a colon.
 fn asked(text: &str) -> Option<Run<'_>> {
     let (before, rest) = text.split_once("ping")?;
     let is_start = before.is_empty() || before.ends_with(['$', '#', '>', '/', ' ']);
@@ -374,18 +374,15 @@ const RUNS_MOST: usize = 300;
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::{assert_found, values};
     use super::*;
 
     fn has(text: &str, name: &str, value: &str) {
-        let found = values(text, facts);
-        let is_there = found.iter().any(|(one, is)| *one == name && is == value);
-        assert!(is_there, "{name} {found:?}");
+        assert_found(&values(text, facts), name, Some(value));
     }
 
     fn lacks(text: &str, name: &str) {
-        let found = values(text, facts);
-        assert!(!found.iter().any(|(one, _)| *one == name), "{found:?}");
+        assert_found(&values(text, facts), name, None);
     }
 
     #[test]

@@ -17,7 +17,7 @@ struct Port<'t> {
     name: &'t str,
     /// Interfaces of one output: of one host.
     listing: u32,
-    /// Set up by somebody, if its flags are shown.
+    /// Set up by an administrator, if its flags are shown.
     is_up: Option<bool>,
     has_carrier: Option<bool>,
     is_slave: bool,
@@ -213,7 +213,7 @@ fn add_members<'t>(lines: &[Line<'t>], all: &mut [Port<'t>]) {
     }
 }
 
-/// False where no wire is set up, true where all are: of a mixed listing nobody knows which one is meant.
+/// False where no wire is set up, true where all are: in a mixed listing it is unknown which one is meant.
 fn admin_up(all: &[Port<'_>]) -> Option<Fact> {
     let wires = || {
         all.iter()

@@ -398,15 +398,11 @@ const LINE_MOST: usize = 400;
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::{value_of, values};
     use super::*;
 
     fn value(text: &str, name: &str) -> Option<String> {
-        let found = values(text, facts).into_iter();
-        found
-            .filter(|(one, _)| *one == name)
-            .map(|(_, value)| value)
-            .next()
+        value_of(text, facts, name)
     }
 
     fn is(text: &str, name: &str, expected: Option<&str>) {

@@ -285,7 +285,7 @@ fn first_faster(times: Vec<f64>, line: u64) -> Option<Fact> {
 
 /// By how much a round trip must be shorter.
 const SHORTER: f64 = 1.3;
-/// What cards, processors and a switch take besides, µs.
+/// What cards, processors and a switch add, µs.
 const OTHER_US: f64 = 150.0;
 const NEAR_MS: f64 = 10.0;
 const LINE_MOST: usize = 300;
@@ -312,15 +312,11 @@ const LOADED: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::{value_of, values};
     use super::*;
 
     fn shows(text: &str, name: &str) -> Option<String> {
-        let found = values(text, facts).into_iter();
-        found
-            .filter(|(known, _)| *known == name)
-            .map(|(_, value)| value)
-            .next()
+        value_of(text, facts, name)
     }
 
     #[test]

@@ -306,13 +306,11 @@ const LISTED_MOST: usize = 1000;
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::{assert_found, values};
     use super::*;
 
     fn has(text: &str, name: &str, value: &str) {
-        let found = values(text, facts);
-        let is_there = found.iter().any(|(one, is)| *one == name && is == value);
-        assert!(is_there, "{name} {found:?}");
+        assert_found(&values(text, facts), name, Some(value));
     }
 
     const REFUSED: &str =

@@ -136,7 +136,7 @@ fn frozen(all: &Map<&str, Vec<Packets>>) -> Vec<Fact> {
     facts
 }
 
-/// Devices of containers and virtual machines, to which often nobody answers.
+/// Devices of containers and virtual machines, whose peers often do not answer.
 fn is_inner(name: &str) -> bool {
     let starts = [
         "docker", "veth", "virbr", "br-", "tun", "tap", "vnet", "dummy", "lo", "cali", "flannel",
@@ -287,15 +287,11 @@ const LINE_MOST: usize = 400;
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::value_of;
     use super::*;
 
     fn is(text: &str, name: &str, expected: Option<&str>) {
-        let found = values(text, facts).into_iter();
-        let value = found
-            .filter(|(one, _)| *one == name)
-            .map(|(_, value)| value)
-            .next();
+        let value = value_of(text, facts, name);
         assert_eq!(value.as_deref(), expected, "{name} of {text}");
     }
 

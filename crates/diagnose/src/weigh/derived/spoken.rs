@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What somebody says in sentences and several words show together: what works and what does not, since when, how long.
+//! What the author's sentences say, and several words show together: what works and what does not, since when, how long.
 
 mod classes;
 mod clauses;

@@ -38,7 +38,7 @@ fn vlans(lines: &[Line<'_>]) -> Option<(u32, u64)> {
         if !is_table || first.is_none() {
             continue;
         }
-        // A port's first VLAN stands beside its name, the others below.
+        // A port's first VLAN is in the line of its name, the others are below.
         let (begins, id) = match first.and_then(range) {
             Some(ids) => (false, Some(ids)),
             None => (true, words.next().and_then(range)),
@@ -95,13 +95,11 @@ const LINE_MOST: usize = 300;
 
 #[cfg(test)]
 mod tests {
-    use super::super::values;
+    use super::super::value_of;
     use super::*;
 
     fn is(text: &str, name: &str, expected: Option<&str>) {
-        let found = values(text, facts).into_iter();
-        let mut found = found.filter(|(one, _)| *one == name);
-        let value = found.next().map(|(_, value)| value);
+        let value = value_of(text, facts, name);
         assert_eq!(value.as_deref(), expected, "{name} of {text}");
     }
 

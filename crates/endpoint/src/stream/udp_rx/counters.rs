@@ -32,6 +32,8 @@ pub(super) struct RxCounters {
     highest: (u64, u64),
     /// A datagram after a gap so wide that the next one has to confirm it.
     held: Option<Datum>,
+    /// What is taken but not yet counted; none between two batches.
+    run: Option<Run>,
     unique: u64,
     bytes: u64,
     pub(super) damaged: u64,
@@ -47,6 +49,13 @@ struct Datum {
     arrival_ns: u64,
     sent_wall_ns: u64,
     length: usize,
+}
+
+/// Datagrams in succession that arrived at one time, as those of a GRO message, and are counted at once.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    first: Datum,
+    packets: u32,
 }
 
 /// The warm-up: marked in each datagram of a linerate; of a stock sender everything that arrives within its time.
@@ -102,6 +111,7 @@ impl RxCounters {
             first: None,
             highest: (0, 0),
             held: None,
+            run: None,
             unique: 0,
             bytes: 0,
             damaged: 0,
@@ -135,7 +145,16 @@ impl RxCounters {
         }
     }
 
-    pub(super) fn take(&mut self, datagram: &Datagram<'_>) {
+    /// Counts the datagrams of a batch.
+    pub(super) fn take<'a>(&mut self, batch: impl IntoIterator<Item = Datagram<'a>>) {
+        for datagram in batch {
+            self.gather(&datagram);
+        }
+        self.end_run();
+    }
+
+    #[inline]
+    fn gather(&mut self, datagram: &Datagram<'_>) {
         self.socket_is_empty = false;
         match self.stamp.read(datagram.bytes) {
             Read::Stamp { warm_up: true, .. } => self.warm_up.note(datagram.length),
@@ -148,6 +167,7 @@ impl RxCounters {
         self.last_arrival_ns = self.now_ns;
     }
 
+    #[inline]
     fn measure(&mut self, datagram: &Datagram<'_>, sent_wall_ns: u64, sequence: u64) {
         let sequence = if self.stamp.is_narrow() {
             unwrap32(self.highest.0, sequence as u32)
@@ -158,9 +178,6 @@ impl RxCounters {
             Some(kernel_ns) => self.arrival_ns(kernel_ns),
             None => self.now_ns,
         };
-        if self.warm_up.ends_by(arrival_ns) {
-            self.end_warm_up();
-        }
         self.note_tos(datagram.tos);
         let this = Datum {
             sequence,
@@ -168,17 +185,46 @@ impl RxCounters {
             sent_wall_ns,
             length: datagram.length,
         };
-        let arrival = self.account.record(sequence, arrival_ns);
+        match &mut self.run {
+            Some(run) if run.goes_on_with(&this) => run.packets += 1,
+            _ => self.begin_run(this),
+        }
+    }
+
+    fn begin_run(&mut self, first: Datum) {
+        self.end_run();
+        self.run = Some(first.into());
+    }
+
+    /// Counts what was gathered.
+    fn end_run(&mut self) {
+        let Some(run) = self.run.take() else {
+            return;
+        };
+        let Run { first, packets } = run;
+        if self.warm_up.ends_by(first.arrival_ns) {
+            self.end_warm_up();
+        }
+        let account = &mut self.account;
+        if account.record_run(first.sequence, packets.into(), first.arrival_ns) {
+            self.note(run);
+        } else {
+            run.singles().for_each(|one| self.count(one));
+        }
+        let bytes = first.length as u64 * u64::from(packets);
+        let spacing = &mut self.timing.spacing;
+        spacing.arrive_batch(first.arrival_ns, packets, bytes);
+    }
+
+    fn count(&mut self, this: Datum) {
+        let arrival = self.account.record(this.sequence, this.arrival_ns);
         self.note_confirmed();
         match arrival {
-            Arrival::New | Arrival::Reordered { .. } => self.note(this),
+            Arrival::New | Arrival::Reordered { .. } => self.note(this.into()),
             Arrival::Held => self.held = Some(this),
             Arrival::Duplicate | Arrival::Late => self.last_arrival_ns = self.now_ns,
             Arrival::Wild => {}
         }
-        self.timing
-            .spacing
-            .arrive(arrival_ns, datagram.length as u32);
     }
 
     fn note_tos(&mut self, tos: Option<u8>) {
@@ -224,33 +270,35 @@ impl RxCounters {
         if let Some(arrival) = self.account.take_confirmed() {
             self.held = None;
             if let Arrival::New | Arrival::Reordered { .. } = arrival {
-                self.note(held);
+                self.note(held.into());
             }
         }
     }
 
-    fn note(&mut self, one: Datum) {
+    fn note(&mut self, run: Run) {
         let Datum {
             sequence,
             arrival_ns,
             sent_wall_ns,
             length,
-        } = one;
+        } = run.first;
         self.last_arrival_ns = self.now_ns;
-        self.unique += 1;
-        self.bytes += length as u64;
+        self.unique += u64::from(run.packets);
+        self.bytes += length as u64 * u64::from(run.packets);
+        // A run lies above all before it: the warm-up has none of it, or it is a single one.
         if self.warm_up.claims(sequence, length) {
             return;
         }
         if self.first.is_none() {
             self.first = Some((sequence, arrival_ns));
         }
-        if sequence > self.highest.0 {
-            self.highest = (sequence, arrival_ns);
+        let last = sequence + u64::from(run.packets - 1);
+        if last > self.highest.0 {
+            self.highest = (last, arrival_ns);
         }
         let wall_ns = self.wall.at(arrival_ns);
         let transit_ns = wall_ns.wrapping_sub(sent_wall_ns).cast_signed();
-        self.timing.travel(wall_ns, transit_ns);
+        self.timing.travel(wall_ns, transit_ns, run.packets);
     }
 
     /// A stock sender's warm-up is over: the counts of its end are remembered, everything else begins anew.
@@ -317,6 +365,30 @@ impl RxCounters {
         let whole_ns = u128::from(span_ns) * u128::from(closed.totals.sent) / u128::from(steps);
         let whole_ns = u64::try_from(whole_ns).unwrap_or(u64::MAX);
         whole_ns.min(seen_ns.max(test_ns))
+    }
+}
+
+impl Run {
+    fn goes_on_with(&self, next: &Datum) -> bool {
+        let Self { first, packets } = self;
+        let follows = next.sequence == first.sequence.wrapping_add((*packets).into());
+        let together = next.arrival_ns == first.arrival_ns;
+        let alike = next.sent_wall_ns == first.sent_wall_ns && next.length == first.length;
+        follows && together && alike
+    }
+
+    fn singles(self) -> impl Iterator<Item = Datum> {
+        let datum = move |offset: u32| Datum {
+            sequence: self.first.sequence.wrapping_add(offset.into()),
+            ..self.first
+        };
+        (0..self.packets).map(datum)
+    }
+}
+
+impl From<Datum> for Run {
+    fn from(first: Datum) -> Self {
+        Self { first, packets: 1 }
     }
 }
 

@@ -22,9 +22,9 @@ impl Timing {
         }
     }
 
-    /// A datagram that arrived at `wall_ns` was under way for `transit_ns`, the clocks' offset included.
-    pub(super) fn travel(&mut self, wall_ns: u64, transit_ns: i64) {
-        self.jitter.record(transit_ns);
-        self.transits.record(wall_ns, transit_ns);
+    /// This many datagrams that arrived at `wall_ns` were under way for `transit_ns`, the clocks' offset included.
+    pub(super) fn travel(&mut self, wall_ns: u64, transit_ns: i64, packets: u32) {
+        self.jitter.record_n(transit_ns, packets);
+        self.transits.record_n(wall_ns, transit_ns, packets);
     }
 }

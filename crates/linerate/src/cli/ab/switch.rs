@@ -5,7 +5,9 @@ use std::fmt::Display;
 use std::process::Command;
 use std::time::Duration;
 
-use linerate_change::{Exclusive, Host, Journal, Owner, Phase, Taken, Trace, Undo};
+use linerate_change::{
+    Exclusive, Host, Journal, Key, Owner, Phase, Place, Taken, Trace, Undo, quoted,
+};
 use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::Arm;
 
@@ -26,20 +28,20 @@ pub(super) struct Switch<'a> {
     /// What was set up last, or tried.
     last: Option<Arm>,
     recorded: Recorded,
+    /// In a lab: the process outside of it.
+    lab: Option<Owner>,
 }
 
 /// Whether the journal has how the configuration is restored, should this process be killed.
 #[derive(Debug)]
 enum Recorded {
-    /// In a lab: it vanishes with the process.
-    NotNeeded,
     /// Nothing was changed yet.
     NotYet,
-    /// Under this number, and no other program changes settings.
+    /// Under this number. On this host, no other program changes settings meanwhile.
     As {
         journal: Journal,
         number: u64,
-        _alone: Exclusive,
+        _alone: Option<Exclusive>,
     },
     /// The user knows that it could not be.
     Not,
@@ -54,17 +56,15 @@ enum Unrecorded {
 }
 
 impl<'a> Switch<'a> {
-    /// In a lab, what the commands change vanishes with it.
-    pub(super) fn of(args: &'a AbArgs, in_lab: bool) -> Self {
+    /// In a `lab`, only what the commands change outside of its namespaces remains.
+    pub(super) fn of(args: &'a AbArgs, lab: Option<Owner>) -> Self {
         Self {
             a: &args.a,
             b: &args.b,
             restore: args.restore.as_deref(),
             last: None,
-            recorded: match in_lab {
-                true => Recorded::NotNeeded,
-                false => Recorded::NotYet,
-            },
+            recorded: Recorded::NotYet,
+            lab,
         }
     }
 
@@ -76,7 +76,8 @@ impl<'a> Switch<'a> {
         if !matches!(self.recorded, Recorded::NotYet) {
             return Ok(());
         }
-        if tune::is_left_open() {
+        // Inside a lab nobody else's process is seen.
+        if self.lab.is_none() && tune::is_left_open() {
             console.say(LEFT_OPEN);
         }
         self.recorded = match self.begun() {
@@ -97,16 +98,14 @@ impl<'a> Switch<'a> {
     fn begun(&self) -> Result<Recorded, Unrecorded> {
         let failed = |why: &dyn Display| Unrecorded::Why(why.to_string());
         let mut journal = tune::journal().map_err(|failure| failed(&failure.why))?;
-        let alone = journal
-            .exclusive("linerate ab")
-            .map_err(|taken| match taken {
-                Taken::By { .. } => Unrecorded::Taken(
-                    Failure::measuring("compare", taken).hint("wait until it has ended"),
-                ),
-                Taken::Unavailable(error) => failed(&error),
-            })?;
+        // Labs do not disturb each other.
+        let alone = match self.lab {
+            Some(_) => None,
+            None => Some(alone(&journal)?),
+        };
         let restore = self.restore.unwrap_or(self.a);
-        let number = intend(&mut journal, "ab", self.b, restore).map_err(Unrecorded::Why)?;
+        let intended = intend(&mut journal, "ab", self.b, restore, self.lab);
+        let number = intended.map_err(Unrecorded::Why)?;
         Ok(Recorded::As {
             journal,
             number,
@@ -123,6 +122,16 @@ impl<'a> Switch<'a> {
             console.alert(&error.to_string());
         }
     }
+}
+
+fn alone(journal: &Journal) -> Result<Exclusive, Unrecorded> {
+    let taken = |taken: Taken| match taken {
+        Taken::By { .. } => {
+            Unrecorded::Taken(Failure::measuring("compare", taken).hint("wait until it has ended"))
+        }
+        Taken::Unavailable(error) => Unrecorded::Why(error.to_string()),
+    };
+    journal.exclusive("linerate ab").map_err(taken)
 }
 
 impl Setup for Switch<'_> {
@@ -181,6 +190,7 @@ pub(in crate::cli) fn interrupted() -> Failure {
 }
 
 /// Records how `restore` undoes what a command is about to set, which the command `who` runs; the number of the change.
+/// In a `lab` that is the process outside of it: inside, processes have other numbers.
 ///
 /// # Errors
 /// It is not on the disk.
@@ -189,19 +199,58 @@ pub(in crate::cli) fn intend(
     who: &str,
     new: &str,
     restore: &str,
+    lab: Option<Owner>,
 ) -> Result<u64, String> {
-    let host = Host::here().map_err(|why| why.to_string())?;
+    let (key, line) = match lab {
+        Some(_) => (key_of_lab(who), again_in_lab(restore)?),
+        None => (key_of_host(who)?, restore.to_owned()),
+    };
     let intended = Phase::Intended {
-        key: host.key(who),
+        key,
         old: String::new(),
         new: new.to_owned(),
         undo: Undo::Command {
-            line: restore.to_owned(),
+            line,
+            directory: Some(working_directory()?),
         },
         because: format!("linerate {who}"),
-        owner: Owner::this(),
+        owner: lab.unwrap_or_else(Owner::this),
     };
     journal.begin(intended).map_err(|why| why.to_string())
+}
+
+fn key_of_host(who: &str) -> Result<Key, String> {
+    let host = Host::here().map_err(|why| why.to_string())?;
+    Ok(host.key(who))
+}
+
+/// The lab's namespaces end with it: whoever restores is outside of them.
+fn key_of_lab(who: &str) -> Key {
+    Key {
+        knob: format!("{who} --lab"),
+        place: Place::Host,
+    }
+}
+
+/// The command in a new lab: what it sets there is not set on this host, and what it does to files is done.
+fn again_in_lab(line: &str) -> Result<String, String> {
+    let program = std::env::current_exe();
+    let program = program.map_err(|why| format!("this program's path is not known: {why}"))?;
+    let program = program.into_os_string().into_string();
+    let program = program.map_err(|name| format!("the path {} is not UTF-8", name.display()))?;
+    Ok(format!(
+        "{} lab --no-serve -- /bin/sh -c {}",
+        quoted(&program),
+        quoted(line)
+    ))
+}
+
+/// Where relative paths of the user's commands start.
+fn working_directory() -> Result<String, String> {
+    let here = std::env::current_dir();
+    let here = here.map_err(|why| format!("the working directory is not known: {why}"))?;
+    let named = here.into_os_string().into_string();
+    named.map_err(|name| format!("the working directory {} is not UTF-8", name.display()))
 }
 
 /// Runs a command by the shell. Of one that takes long it is said so, and `how` it can be ended.

@@ -54,7 +54,7 @@ pub(in crate::cli) struct AbArgs {
     #[arg(long, value_name = "N")]
     pub(in crate::cli) seed: Option<u64>,
     /// Wait between set-up and measurement, such as 1, 500ms
-    #[arg(long, value_name = "TIME", default_value = "1", default_value_if("quick", "true", "200ms"), value_parser = values::warm_up)]
+    #[arg(long, value_name = "TIME", default_value = "1", default_value_if("quick", "true", "200ms"), value_parser = values::settle)]
     pub(in crate::cli) settle: u64,
     /// Exit 1 if B is proven worse (by more than the given share), or if nothing is proven: worse, worse:3%, inconclusive
     #[arg(long, value_name = "WHAT", value_parser = compare::fail_if)]

@@ -20,9 +20,10 @@ use super::DocumentFlags;
 pub(in crate::cli) struct InspectArgs {
     /// Only this interface [default: all that are up, except loopback]
     pub(in crate::cli) interface: Option<String>,
-    /// Let the PHY test the cable first: the link is down for some seconds
-    #[arg(long, requires = "interface")]
-    pub(in crate::cli) cable_test: bool,
+    /// Let the PHY test the cable first: the link is down for some seconds; with tdr it measures the reflections along
+    /// each pair
+    #[arg(long, value_name = "KIND", requires = "interface", num_args = 0..=1, require_equals = true, default_missing_value = "pairs", value_parser = ["pairs", "tdr"])]
+    pub(in crate::cli) cable_test: Option<String>,
     /// Allow that for the interface that carries this session
     #[arg(long, requires = "cable_test")]
     pub(in crate::cli) allow_management: bool,

@@ -56,7 +56,7 @@ pub(in crate::cli) struct MatrixArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(in crate::cli) seed: Option<u64>,
     /// Wait after settings are changed, such as 1, 500ms [default: 1]
-    #[arg(long, value_name = "TIME", value_parser = values::warm_up)]
+    #[arg(long, value_name = "TIME", value_parser = values::settle)]
     pub(in crate::cli) settle: Option<u64>,
     /// Name of the matrix [default: that of the plan]
     #[arg(long, value_name = "TEXT")]
@@ -67,6 +67,9 @@ pub(in crate::cli) struct MatrixArgs {
     /// Continue the matrix in this directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["words", "axes", "set", "rows", "host6", "rounds", "time", "bitrate", "quick", "seed", "settle", "name", "dry_run", "output", "lab", "flags"])]
     pub(in crate::cli) resume: Option<PathBuf>,
+    /// Continue also where a kernel, driver or processor is not that of the runs so far
+    #[arg(long)]
+    pub(in crate::cli) other_host: bool,
     /// Store the matrix in this directory; an unfinished one of the same plan continues
     #[arg(short = 'o', long, value_name = "DIR")]
     pub(in crate::cli) output: Option<PathBuf>,

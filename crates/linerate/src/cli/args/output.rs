@@ -51,7 +51,7 @@ pub(in crate::cli) struct DocumentFlags {
 }
 
 impl DocumentFlags {
-    /// Text, as nobody asks otherwise.
+    /// Text, the default.
     pub(in crate::cli) const fn plain() -> Self {
         Self {
             json: false,

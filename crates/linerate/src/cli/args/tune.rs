@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use linerate_knowledge::Consent;
 
 use super::{DocumentFlags, FarFlags, ServerFlags};
+use crate::cli::tune::explore;
 use crate::cli::values::{self, compare};
 
 /// Try the changes that the findings propose, keep what is proven better, and undo the rest
@@ -50,7 +51,7 @@ pub(in crate::cli) struct CampaignArgs {
     pub(in crate::cli) retry: bool,
     /// Also try what no finding proposes: tunables that can improve throughput or loss; with WORD only those
     /// whose name contains it, such as rmem or 'ethtool -K'
-    #[arg(long, value_name = "WORD", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long, value_name = "WORD", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = explore::word)]
     pub(in crate::cli) explore: Option<String>,
     /// Allow a change with consequences beyond this host's speed: pause, mtu, addresses, firewall or power (repeatable)
     #[arg(long, value_name = "WHAT", value_parser = consent)]
@@ -77,7 +78,7 @@ pub(in crate::cli) struct CampaignArgs {
     #[arg(long, value_name = "PERCENT", value_parser = compare::margin)]
     pub(in crate::cli) margin: Option<f64>,
     /// Wait after each change, such as 1, 500ms
-    #[arg(long, value_name = "TIME", default_value = "1", default_value_if("quick", "true", "200ms"), value_parser = values::warm_up)]
+    #[arg(long, value_name = "TIME", default_value = "1", default_value_if("quick", "true", "200ms"), value_parser = values::settle)]
     pub(in crate::cli) settle: u64,
     /// Seed of the order of the blocks [default: random, and stored]
     #[arg(long, value_name = "N")]

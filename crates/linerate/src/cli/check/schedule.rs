@@ -140,7 +140,7 @@ impl Schedule {
         plans
     }
 
-    /// One trial of a search; without a rate as fast as it goes.
+    /// One trial of a search; without a rate it is unlimited.
     pub(super) fn trial(
         &self,
         base: &TestPlan,

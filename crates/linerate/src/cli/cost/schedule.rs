@@ -17,6 +17,8 @@ pub(super) struct Schedule {
     duration_ms: u64,
     has_ceilings: bool,
     modes: (IoMode, IoMode),
+    /// The directions of tests during which this host is sampled.
+    sampled: Vec<Direction>,
 }
 
 /// One test.
@@ -27,8 +29,18 @@ pub(super) struct Cell {
     pub(super) direction: Direction,
     /// Payload of a datagram, or of a segment.
     pub(super) bytes: u32,
+    pub(super) purpose: Purpose,
+}
+
+/// What a test is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
     /// As much as is reached, to choose a rate by.
-    pub(super) is_ceiling: bool,
+    Ceiling,
+    /// What packets cost.
+    Cost,
+    /// Where the processors are.
+    Samples,
 }
 
 impl Schedule {
@@ -50,7 +62,19 @@ impl Schedule {
             rounds: args.rounds,
             duration_ms: args.time,
             modes: modes.unwrap_or_default(),
+            sampled: Vec::new(),
         }
+    }
+
+    /// With tests during which this host is sampled, if it can be. In a lab it is both ends at once, so one direction has
+    /// all.
+    pub(super) fn sampled(self, can_sample: bool, is_lab: bool) -> Self {
+        let sampled = match (can_sample, is_lab) {
+            (false, _) => Vec::new(),
+            (true, true) => vec![Direction::Up],
+            (true, false) => DIRECTIONS.to_vec(),
+        };
+        Self { sampled, ..self }
     }
 
     /// What it is about.
@@ -61,7 +85,7 @@ impl Schedule {
             Protocol::Tcp => "TCP".to_owned(),
         });
         let families = self.families.iter().map(|af| format!("IPv{af}"));
-        let count = self.cells().count() + self.ceilings().len();
+        let count = self.costs() + self.samples().count();
         let (protocols, families) = (list(protocols.collect()), list(families.collect()));
         format!(
             "{count} tests, {protocols} over {families}, {} sizes",
@@ -69,15 +93,46 @@ impl Schedule {
         )
     }
 
-    /// The length of each test.
-    pub(super) const fn duration_ms(&self) -> u64 {
-        self.duration_ms
+    /// The length of a test. Samples of less than a second are few.
+    pub(super) fn duration_ms(&self, cell: Cell) -> u64 {
+        match cell.purpose {
+            Purpose::Samples => self.samples_ms(),
+            _ => self.duration_ms,
+        }
+    }
+
+    fn samples_ms(&self) -> u64 {
+        self.duration_ms.clamp(SAMPLES_MS_MIN, SAMPLES_MS_MAX)
+    }
+
+    /// The number of tests without samples.
+    fn costs(&self) -> usize {
+        self.cells().count() + self.ceilings().len()
     }
 
     /// All tests.
     pub(super) fn all(&self) -> Ahead {
-        let count = self.cells().count() + self.ceilings().len();
-        Ahead::of(count as f64, self.duration_ms)
+        let samples = self.samples().count() as f64;
+        Ahead::of(self.costs() as f64, self.duration_ms) + Ahead::of(samples, self.samples_ms())
+    }
+
+    /// The tests during which this host is sampled: the largest size of each protocol, over one IP version.
+    pub(super) fn samples(&self) -> impl Iterator<Item = Cell> + use<> {
+        let first = self.families.first().copied();
+        let place = first.zip(self.sizes.last().copied());
+        let mut cells = Vec::new();
+        for &protocol in &self.protocols {
+            for &direction in &self.sampled {
+                cells.extend(place.map(|(af, bytes)| Cell {
+                    protocol,
+                    af,
+                    direction,
+                    bytes,
+                    purpose: Purpose::Samples,
+                }));
+            }
+        }
+        cells.into_iter()
     }
 
     /// The tests that find the highest rate of the largest datagrams; none where it is not needed.
@@ -88,7 +143,7 @@ impl Schedule {
             af,
             direction,
             bytes,
-            is_ceiling: true,
+            purpose: Purpose::Ceiling,
         };
         let families = self.families.iter();
         let each = families.flat_map(|af| DIRECTIONS.map(|direction| (*af, direction)));
@@ -108,7 +163,7 @@ impl Schedule {
                         af,
                         direction,
                         bytes,
-                        is_ceiling: false,
+                        purpose: Purpose::Cost,
                     }));
                 }
             }
@@ -139,16 +194,17 @@ impl Schedule {
             Protocol::Udp => ("udp", cell.af),
             Protocol::Tcp => ("tcp", cell.af),
         };
-        let name = match cell.is_ceiling {
-            true => format!("{kind}{af}-unlimited"),
-            false => format!("{kind}{af}-{}B", cell.bytes),
+        let name = match cell.purpose {
+            Purpose::Ceiling => format!("{kind}{af}-unlimited"),
+            Purpose::Cost => format!("{kind}{af}-{}B", cell.bytes),
+            Purpose::Samples => format!("{kind}{af}-{}B-sampled", cell.bytes),
         };
         let plan = TestPlan {
             group: name.clone(),
             name,
             protocol: cell.protocol,
             direction: cell.direction,
-            duration_ms: self.duration_ms,
+            duration_ms: self.duration_ms(cell),
             bits_per_second: None,
             probe: false,
             trial: true,
@@ -160,7 +216,7 @@ impl Schedule {
                 let bytes = cell
                     .bytes
                     .min(room.saturating_sub(UDP_BYTES).max(LEAST_UDP));
-                let pps = datagrams_per_second.filter(|_| !cell.is_ceiling);
+                let pps = datagrams_per_second.filter(|_| cell.purpose != Purpose::Ceiling);
                 let rate = pps.map(|pps| (pps * 8.0 * f64::from(bytes)).ceil() as u64);
                 TestPlan {
                     payload_bytes: Some(bytes),
@@ -183,6 +239,8 @@ impl Schedule {
     }
 }
 
+const SAMPLES_MS_MIN: u64 = 1000;
+const SAMPLES_MS_MAX: u64 = 5000;
 /// A batch is an eighth of it: as much as an unlimited sender hands to its kernel at once, so that it wakes as rarely as it can.
 const BURST_PACKETS: u32 = 128;
 const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
@@ -238,6 +296,24 @@ mod tests {
         let one = schedule("--protocol tcp --quick", &[4]);
         assert_eq!((one.cells().count(), one.ceilings().len()), (8, 0));
         assert_eq!(schedule("-b 0", &[4]).ceilings(), []);
+    }
+
+    #[test]
+    fn samples_are_of_tests_of_their_own() {
+        let all = |can_sample, is_lab| {
+            let schedule = schedule("--quick --sizes 64,1472", &[4, 6]);
+            let schedule = schedule.sampled(can_sample, is_lab);
+            (schedule.samples().collect::<Vec<_>>(), schedule)
+        };
+        let (cells, own) = all(true, false);
+        assert_eq!(cells.len(), 2 * 2, "each protocol and direction");
+        let plan = plan(&own, cells[0], None);
+        assert_eq!((plan.duration_ms, plan.payload_bytes), (1000, Some(1472)));
+        assert_eq!(plan.name, "udp4-1472B-sampled");
+        assert!(plan.bits_per_second.is_some(), "at the rate of the others");
+        assert!(own.cells().all(|cell| cell.purpose == Purpose::Cost));
+        assert_eq!(all(true, true).0.len(), 2, "both ends are one machine");
+        assert_eq!(all(false, true).0, []);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Axes that shell commands of the user set. How each is restored is in the journal before its first command runs.
 
-use linerate_change::{Exclusive, Journal, Phase, Trace as _};
+use linerate_change::{Exclusive, Journal, Owner, Phase, Trace as _};
 use linerate_method::matrix::{Axes, is_setting};
 use linerate_model::failure::Failure;
 
@@ -14,8 +14,10 @@ use crate::cli::tune;
 /// Those of a matrix.
 pub(super) struct Commands<'a> {
     axes: Vec<Commanded<'a>>,
-    /// `None` in a lab, with which everything vanishes.
+    /// `None` in a lab that cannot write one.
     journal: Option<Journal>,
+    /// In a lab: the process outside of it.
+    lab: Option<Owner>,
     _alone: Option<Exclusive>,
 }
 
@@ -41,19 +43,22 @@ impl<'a> Commands<'a> {
         });
         let axes: Vec<Commanded<'a>> = axes.collect();
         let changes = request.axes.iter().any(|axis| is_setting(&axis.name));
-        let (journal, alone) = match changes && !request.lab {
-            true => {
+        let (journal, alone) = match (changes, request.lab) {
+            (true, false) => {
                 if tune::is_left_open() {
                     session.console.say(LEFT_OPEN);
                 }
                 let alone = tune::persist::alone("linerate matrix", "change settings")?;
                 (Some(tune::journal()?), Some(alone))
             }
-            false => (None, None),
+            // The settings of a lab end with it. What commands do outside of it does not.
+            (true, true) if !axes.is_empty() => (journal_of_lab(session), None),
+            _ => (None, None),
         };
         Ok(Self {
             axes,
             journal,
+            lab: session.lab_owner,
             _alone: alone,
         })
     }
@@ -72,9 +77,12 @@ impl<'a> Commands<'a> {
     /// # Errors
     /// One failed: it runs again before the next cell.
     pub(super) fn bring(&mut self, axes: &Axes, session: &mut Session) -> Result<(), Refusal> {
-        let journal = &mut self.journal;
+        let (journal, lab) = (&mut self.journal, self.lab);
         let mut due = self.axes.iter_mut().filter(|one| one.is_due(axes));
-        due.try_for_each(|one| one.bring(axes, journal.as_mut(), session))
+        due.try_for_each(|one| {
+            let journal = journal.as_mut().map(|journal| (journal, lab));
+            one.bring(axes, journal, session)
+        })
     }
 
     /// Runs the commands that restore, the last axis first.
@@ -90,6 +98,18 @@ impl<'a> Commands<'a> {
     }
 }
 
+/// A lab measures without a journal, too.
+fn journal_of_lab(session: &mut Session) -> Option<Journal> {
+    let journal = tune::journal();
+    if let Err(failure) = &journal {
+        session.console.alert(&format!(
+            "{}: if this process is killed, what the commands did outside of the lab remains",
+            failure.why
+        ));
+    }
+    journal.ok()
+}
+
 impl Commanded<'_> {
     fn is_due(&self, axes: &Axes) -> bool {
         self.last.as_ref() != axes.get(&self.axis.name)
@@ -102,7 +122,7 @@ impl Commanded<'_> {
     fn bring(
         &mut self,
         axes: &Axes,
-        journal: Option<&mut Journal>,
+        journal: Option<(&mut Journal, Option<Owner>)>,
         session: &mut Session,
     ) -> Result<(), Refusal> {
         let name = &self.axis.name;
@@ -113,9 +133,9 @@ impl Commanded<'_> {
             return Ok(());
         };
         let restore = self.axis.restore.as_deref().or(self.first());
-        if let (Some(journal), None) = (journal, self.number) {
+        if let (Some((journal, lab)), None) = (journal, self.number) {
             let who = format!("matrix {name}");
-            let number = intend(journal, &who, command, restore.unwrap_or_default());
+            let number = intend(journal, &who, command, restore.unwrap_or_default(), lab);
             let failed = |why| Refusal::Over(Failure::measuring("record how to restore", why));
             self.number = Some(number.map_err(failed)?);
         }

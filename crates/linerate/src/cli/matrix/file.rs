@@ -114,7 +114,7 @@ fn request(raw: &RawPlan, stem: &str, mistakes: &mut Mistakes<'_>) -> Request {
             values::paced_rate(text).map(|_| text.to_owned())
         }),
         seed: raw.seed,
-        settle_ms: parsed(&raw.settle, mistakes, values::warm_up),
+        settle_ms: parsed(&raw.settle, mistakes, values::settle),
         flags: raw.flags.clone(),
         axes: raw.axis.iter().map(axis).collect(),
     }
@@ -145,7 +145,7 @@ fn parsed<T>(
     }
 }
 
-/// The plan as text, without what is not given.
+/// The plan as text, without omitted options.
 pub(super) fn text(request: &Request) -> String {
     let mut text = String::new();
     let mut line = |key: &str, value: Option<String>| {

@@ -9,6 +9,7 @@ use linerate_method::matrix::{self, FAMILY, MTU, is_setting};
 use linerate_model::failure::Failure;
 use linerate_model::output::{Axis, Matrix};
 
+use super::settings::unknown_offload;
 use super::{file, words};
 use crate::cli::args::{LabShape, MatrixArgs};
 
@@ -301,6 +302,10 @@ fn check_axis(axis: &PlannedAxis) -> Result<(), String> {
         matrix::check(name, text).map_err(|expected| {
             format!("the axis {name} has the value '{text}', expected {expected}")
         })?;
+        let is_offload = name == matrix::OFFLOAD && value.command.is_none();
+        if let Some(why) = is_offload.then(|| unknown_offload(text)).flatten() {
+            return Err(why);
+        }
         if !values.insert(text) {
             return Err(format!("the axis {name} has the value {text} twice"));
         }

@@ -245,6 +245,21 @@ fn offloads(axis: &PlannedAxis, value: &str, interface: &str) -> String {
     format!("ethtool -K {interface}{switches}")
 }
 
+/// Why a value of the axis names no feature that is known. The long names, which have a hyphen, are those of the kernel and
+/// its drivers: only the host knows them.
+pub(super) fn unknown_offload(value: &str) -> Option<String> {
+    let names: Vec<&str> = linerate_change::offloads().chain(KERNELS).collect();
+    let is_known = |name: &str| name.contains('-') || names.contains(&name);
+    let unknown = value.split('+').find(|name| !is_known(name))?;
+    Some(format!(
+        "no offload is called {unknown}; known: {}, and the long names of ethtool -k",
+        names.join(", ")
+    ))
+}
+
+/// What is no short name of ethtool(8) and has no hyphen.
+const KERNELS: [&str; 4] = ["on", "off", "highdma", "loopback"];
+
 const ONE_SIDE: &str = "MTU and offloads are set on this host only; those of HOST stay as they are (--remote sets \
     them by ssh)";
 const SEGMENTATION: [&str; 3] = ["tso", "gso", "gro"];
@@ -253,6 +268,15 @@ const SEGMENTATION: [&str; 3] = ["tso", "gso", "gro"];
 mod tests {
     use super::*;
     use crate::cli::matrix::words;
+
+    #[test]
+    fn an_unknown_offload_is_named_with_those_that_are_known() {
+        for value in ["on", "off", "tso+gso", "tx-checksumming"] {
+            assert_eq!(unknown_offload(value), None, "{value}");
+        }
+        let why = unknown_offload("tso+warp").unwrap();
+        assert!(why.contains("called warp") && why.contains("gro"), "{why}");
+    }
 
     #[test]
     fn offloads_are_on_off_or_a_list() {

@@ -222,7 +222,7 @@ impl Trial<'_> {
             .filter(|cell| cell.state == CellState::Failed)
             .collect();
         let Some(first) = failed.first() else {
-            return Ok(());
+            return measured_any(&cells);
         };
         let what = format!("measure {} of {} cells", failed.len(), cells.len());
         let why = first.reason.clone().unwrap_or_default();
@@ -241,6 +241,20 @@ impl Trial<'_> {
         match self.directory.as_ref().and_then(|runs| runs.parent()) {
             Some(directory) => format!("linerate matrix --resume {}", directory.display()),
             None => "-o DIR, so that it can be resumed".to_owned(),
+        }
+    }
+}
+
+/// A matrix of which no cell can be measured has no result: it is planned wrong.
+fn measured_any(cells: &[Cell]) -> Result<(), Failure> {
+    let first = cells.first();
+    let impossible = |cell: &Cell| cell.state == CellState::NotPossible;
+    match first.filter(|_| cells.iter().all(impossible)) {
+        None => Ok(()),
+        Some(first) => {
+            let why = first.reason.clone().unwrap_or_default();
+            let what = format!("measure any of {} cells", cells.len());
+            Err(Failure::measuring(what, why).hint("other axes or values"))
         }
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn registers(map: &Map) -> RegisterView {
     }
 }
 
-/// A text file of at most `most` bytes; what is not UTF-8 in it is replaced.
+/// A text file of at most `most` bytes; invalid UTF-8 is replaced.
 pub(super) fn text_of(path: &Path, most: u64) -> Result<String, Failure> {
     let read = File::open(path).and_then(|file| bounded(file, most));
     read.map_err(|error| {

@@ -137,7 +137,7 @@ impl Shown {
         Self { decoded, source }
     }
 
-    /// A register that is one number fits in a line; others have a line a field.
+    /// A register that is one number fits in a line; others have one line per field.
     fn text(&self) -> String {
         let Decoded {
             name, width_bits, ..

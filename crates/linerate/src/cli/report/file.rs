@@ -66,7 +66,7 @@ fn replace(name: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut next = name.as_os_str().to_owned();
     next.push(format!(".{:016x}.next", u64::from_ne_bytes(digits)));
     let next = Path::new(&next);
-    // In a directory that others can write, too, somebody may have planted a link: only a new file is written.
+    // In a directory that is writable for others, another user may have created a link: only a new file is written.
     let written = File::create_new(next).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()

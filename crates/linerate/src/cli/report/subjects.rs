@@ -60,7 +60,7 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
     }
     output.trials = store::trials(name).map_err(wrong)?;
     if let Some(matrix) = &mut output.matrix {
-        output.cells = matrix::cells(matrix, &store::cell_runs(name).map_err(wrong)?);
+        output.cells = matrix::cells(matrix, &store::cell_runs(name).map_err(wrong)?.runs);
     }
     output.run_dir = Some(name.display().to_string());
     output.expectations = expectations(&run, &output);

@@ -12,7 +12,7 @@ use linerate_method::experiment::{Plan, margin};
 use linerate_model::failure::Failure;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{
-    Candidate, CandidateState, ChangeState, Output, Role, Tuning, TuningEnd,
+    Candidate, CandidateState, ChangeState, Expectation, Output, Role, Tuning, TuningEnd,
 };
 
 use super::candidate::{Proposal, Proposals, ceiling};
@@ -20,7 +20,7 @@ use super::far::Reached;
 use super::measurement::{Again, Measurement};
 use super::mechanism::is_found;
 use super::permission::Permission;
-use super::persist::System;
+use super::persist::{Persisted, System};
 use super::reach::server_words;
 use super::rolled_back::RolledBackList;
 use super::stage::{Stage, Trouble};
@@ -40,6 +40,9 @@ pub(super) fn run(args: &CampaignArgs, options: BTreeMap<String, String>) -> Exi
     target.measure(|session, host| {
         let mut tuning = Tuning::default();
         let ended = carried_out(args, session, host, &mut tuning);
+        if args.server.lab.lab {
+            texts::lab_has_ended(&mut tuning.candidates, &mut session.output.changes);
+        }
         session.output.tuning = Some(tuning);
         ended
     })
@@ -123,7 +126,7 @@ fn reached<'h>(
     }
 }
 
-/// What was rolled back before on these hosts. A lab's are made anew each time.
+/// What was rolled back before on these hosts. A lab's hosts are new each time.
 fn rolled_back_list(args: &CampaignArgs, reached: &Reached<'_>) -> Result<RolledBackList, Failure> {
     if args.server.lab.lab {
         return Ok(RolledBackList::default());
@@ -492,8 +495,7 @@ impl Trials<'_, '_> {
             for line in persisted.changes.iter().filter_map(texts::persisted) {
                 self.session.console.say(&line);
             }
-            output.changes.extend(persisted.changes);
-            output.next_commands.splice(..0, persisted.activates);
+            add_permanent(output, persisted);
         }
         Ok(())
     }
@@ -510,6 +512,22 @@ impl Trials<'_, '_> {
     }
 }
 
+fn add_permanent(output: &mut Output, persisted: Persisted) {
+    output.changes.extend(persisted.changes);
+    output.next_commands.splice(..0, persisted.activates);
+    output
+        .expectations
+        .extend(persisted.is_left.then(not_all_permanent));
+}
+
+/// One that was kept has no file, although `--persist` wants one for each: exit code 1.
+fn not_all_permanent() -> Expectation {
+    Expectation {
+        expression: "--persist writes a file for each kept change".to_owned(),
+        ..Expectation::default()
+    }
+}
+
 fn joined(with: &[usize], candidate: usize) -> Vec<usize> {
     with.iter().copied().chain([candidate]).collect()
 }
@@ -518,3 +536,24 @@ fn joined(with: &[usize], candidate: usize) -> Vec<usize> {
 const QUEUES: [&str; 4] = ["ethtool -C", "ethtool -G", "ip link txqueuelen", "tc qdisc"];
 const PERSIST: &str = "linerate tune persist";
 const UNDO: &str = "linerate tune restore --kept";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kept_change_without_its_file_is_an_expectation_that_is_not_met() {
+        for is_left in [false, true] {
+            let mut output = Output::default();
+            let persisted = Persisted {
+                changes: Vec::new(),
+                is_left,
+                activates: vec!["sysctl --system".to_owned()],
+            };
+            add_permanent(&mut output, persisted);
+            let unmet = output.expectations.iter().filter(|one| !one.met).count();
+            assert_eq!(unmet, usize::from(is_left));
+            assert_eq!(output.next_commands, ["sysctl --system"]);
+        }
+    }
+}

@@ -91,6 +91,8 @@ fn refusal(finding: &Finding, check: &Output) -> Option<String> {
         "live" | "blip" => return is_at_line_rate(finding, check).then(|| AT_LINE_RATE.to_owned()),
         "reboot" => "it needs a reboot",
         "rebuild" => "it needs another kernel or driver",
+        "firmware" => "it needs other firmware",
+        "repair" => "it needs work at the hardware",
         "hw" => "it needs other hardware",
         _ => "it is advice, not a setting",
     };

@@ -4,13 +4,38 @@
 use std::io;
 
 use linerate_change::{Hand, Key, Place, Wanted, command};
-use linerate_knowledge::{Knobs, Tunable};
+use linerate_knowledge::{Knobs, Risk, Tunable, tunables};
 use linerate_model::order;
 use linerate_model::output::{Output, Role};
 
 use super::aim::{Aim, Aims};
 use super::candidate::{Proposal, Proposals};
 use super::stage::Hands;
+
+/// The WORD of `--explore`: part of the name of a setting that it tries; empty for all.
+///
+/// # Errors
+/// No name has it.
+pub(in crate::cli) fn word(text: &str) -> Result<String, String> {
+    let mut names = tunables().iter().flat_map(names);
+    match names.any(|name| name.contains(text)) {
+        true => Ok(text.to_owned()),
+        false => Err(format!("expected a part of one of: {}", all_names())),
+    }
+}
+
+fn all_names() -> String {
+    let mut all: Vec<&str> = tunables().iter().flat_map(names).collect();
+    order::by(&mut all, |one, other| one.cmp(other));
+    all.join(", ")
+}
+
+/// What has a number in its name (a queue, an interrupt) is proposed by findings, which know which.
+fn names(tunable: &Tunable) -> impl Iterator<Item = &str> {
+    let is_tried = tunable.risk != Risk::Reboot;
+    let all = tunable.knobs.iter().map(Knobs::text);
+    all.filter(move |name| is_tried && is_whole(name))
+}
 
 /// Adds what no finding proposes: of each tunable that can improve the check's figures the value most worth trying, where the
 /// host has it and another one. Only settings whose name contains `word`.
@@ -63,9 +88,7 @@ fn interfaces(check: &Output, host: Role) -> Vec<String> {
 
 fn proposals(hand: &mut dyn Hand, host: Role, aim: &Aim, interfaces: &[String]) -> Vec<Proposal> {
     let (mut all, tunable) = (Vec::new(), aim.tunable);
-    // What has a number in its name (a queue, an interrupt) is proposed by findings, which know which.
-    let named = tunable.knobs.iter().map(Knobs::text);
-    for knob in named.filter(|name| is_whole(name)) {
+    for knob in names(tunable) {
         let places = match needs_interface(knob) {
             true => interfaces.iter().map(|name| Some(name.as_str())).collect(),
             false => vec![None],

@@ -11,7 +11,7 @@ use super::candidate::{Proposal, Proposals};
 pub(super) struct Permission<'a> {
     /// By `--consent`.
     pub(super) consents: &'a [Consent],
-    /// In a lab nothing outside it is changed, so that nobody has to consent.
+    /// In a lab nothing outside it is changed, so that no consent is needed.
     pub(super) in_lab: bool,
     /// The hosts.
     pub(super) hosts: &'a [Host],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Changes that harmed a host and were rolled back: later campaigns do not try them again, unless the user wants it.
 //!
-//! The file `rolled-back` beside the journal has a line of JSON for each. It is for people, too: a line that is removed
-//! is forgotten, and one that cannot be read is ignored.
+//! The file `rolled-back` in the journal's directory has one line of JSON for each. Users may edit it: a removed line is
+//! forgotten, and one that cannot be read is ignored.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,7 +35,7 @@ struct Line {
 /// The file, and the names of the hosts of a campaign.
 #[derive(Debug, Default)]
 pub(super) struct RolledBackList {
-    /// Nowhere in a lab, whose hosts are made anew each time.
+    /// None in a lab: its hosts are new each time.
     path: Option<PathBuf>,
     hosts: BTreeMap<Role, String>,
 }

@@ -231,8 +231,8 @@ impl<'h> Stage<'h> {
         &self.left
     }
 
-    /// Leaves what is in force for good: nothing undoes it by itself any more. The other host's first: if that one is lost, what is
-    /// in force here is still undone.
+    /// Keeps the active changes permanently: nothing undoes them automatically any more. The other host's first: if the
+    /// connection to it is lost, the changes here are still undone.
     ///
     /// # Errors
     /// It cannot be recorded. What is not recorded is still in force, and can be undone.

@@ -216,6 +216,19 @@ fn change(applied: &Applied, of: &Candidate) -> SettingChange {
     }
 }
 
+/// On this host, the commands that would have undone the settings of a lab would set its own.
+pub(super) fn lab_has_ended(candidates: &mut [Candidate], changes: &mut [SettingChange]) {
+    let of_candidates = candidates.iter_mut().map(|one| &mut one.undo);
+    let of_changes = changes.iter_mut().map(|one| &mut one.undo);
+    for undo in of_candidates.chain(of_changes) {
+        if !undo.is_empty() {
+            *undo = vec![LAB_HAS_ENDED.to_owned()];
+        }
+    }
+}
+
+const LAB_HAS_ENDED: &str = "# nothing: the setting ended with the lab";
+
 pub(super) fn interface(key: &Key) -> Option<String> {
     key.place.device().map(|device| device.name.clone())
 }

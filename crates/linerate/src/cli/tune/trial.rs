@@ -71,7 +71,7 @@ impl Gave {
         self.comparison.as_ref().is_some_and(better) && self.harm().is_none()
     }
 
-    /// What became worse, and speaks against the change.
+    /// What became worse, which is evidence against the change.
     pub(super) fn harm(&self) -> Option<&Guard> {
         let one = self.comparison.as_ref()?;
         let speaks_against = |guard: &&Guard| {

@@ -159,6 +159,131 @@ fn what_a_killed_comparison_left_is_restored_from_the_journal() {
     assert_eq!(tune(&place, &["status"]), (0, Vec::new()));
 }
 
+/// The command of `--restore` is relative, and its directory has a name that a shell would take apart.
+#[test]
+fn a_relative_command_is_restored_where_it_was_given() {
+    let (outside, server) = (place("journal-relative"), Server::ours("--quiet"));
+    let inside = outside.join("a b'c\"$(touch oops);\nd");
+    fs::create_dir_all(&inside).unwrap();
+    fs::write(inside.join("back"), "printf R >> log\n").unwrap();
+    let command = ab(&outside, "printf B >> log", &["--aa", "0"], server.port);
+    let words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+    let relative = |word: &std::ffi::OsString| match word.to_str() {
+        Some("printf R >> log") => "sh ./back".into(),
+        _ => word.clone(),
+    };
+    let mut child = Command::new(command.get_program())
+        .args(words.iter().map(relative))
+        .current_dir(&inside)
+        .env("XDG_STATE_HOME", &outside)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("B is set up", || log(&inside).contains('B'));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let shown = undo_of(&outside);
+    assert!(
+        shown.starts_with("cd '") && shown.ends_with("sh -c 'sh ./back'"),
+        "{shown}"
+    );
+    let by_hand = Command::new("sh")
+        .args(["-c", &shown])
+        .current_dir("/")
+        .status();
+    assert!(by_hand.unwrap().success() && log(&inside).ends_with('R'));
+    assert_eq!(
+        tune(&outside, &["restore"]),
+        (0, vec!["restored".to_owned()])
+    );
+    assert!(log(&inside).ends_with("RR") && !log(&outside).contains('R'));
+    for place in [&outside, &inside] {
+        assert!(!place.join("oops").exists(), "{}", place.display());
+    }
+    assert_eq!(tune(&outside, &["status"]), (0, Vec::new()));
+}
+
+/// A directory that is gone is named, and the change stays in the journal.
+#[test]
+fn a_directory_that_is_gone_is_named() {
+    let (outside, server) = (place("journal-gone"), Server::ours("--quiet"));
+    let inside = outside.join("inside");
+    fs::create_dir_all(&inside).unwrap();
+    let mut command = ab(&outside, "printf B >> log", &["--aa", "0"], server.port);
+    let mut child = command.current_dir(&inside).spawn().unwrap();
+    until("B is set up", || log(&inside).contains('B'));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    fs::rename(&inside, outside.join("moved")).unwrap();
+    assert_eq!(tune(&outside, &["restore"]), (1, vec!["failed".to_owned()]));
+    fs::rename(outside.join("moved"), &inside).unwrap();
+    assert_eq!(
+        tune(&outside, &["restore"]),
+        (0, vec!["restored".to_owned()])
+    );
+    assert!(log(&inside).ends_with('R'));
+}
+
+/// In a lab the namespaces end with the process; what its commands did to files is restored from the journal, in a new lab: the
+/// settings of this host stay as they are.
+#[test]
+fn what_a_killed_comparison_in_a_lab_did_outside_of_it_is_restored() {
+    let place = place("journal-lab");
+    let set = |ttl: u32, letter: char| {
+        format!("printf {letter} >> log; echo {ttl} > /proc/sys/net/ipv4/ip_default_ttl")
+    };
+    let before = fs::read_to_string(TTL).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command.args(["ab", "--lab", "--a", &set(60, 'A'), "--b", &set(61, 'B')]);
+    command.args([
+        "--restore",
+        &set(62, 'R'),
+        "--settle",
+        "0",
+        "--aa",
+        "0",
+        "--seed",
+        "7",
+    ]);
+    command.args(["--", "tcp", "-n", "64K"]);
+    command.current_dir(&place).env("XDG_STATE_HOME", &place);
+    let said = fs::File::create(place.join("said")).unwrap();
+    let mut child = command.stdout(Stdio::null()).stderr(said).spawn().unwrap();
+    until("B is set up", || log(&place).contains('B'));
+    assert_eq!(
+        tune(&place, &["restore"]),
+        (0, vec!["under-way".to_owned()])
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = fs::read_to_string(place.join("said")).unwrap();
+    if said.contains("loopback instead of a lab") {
+        println!("skipped: no namespaces here");
+        return;
+    }
+    assert_eq!(tune(&place, &["status"]), (1, vec!["open".to_owned()]));
+    assert_eq!(tune(&place, &["restore"]), (0, vec!["restored".to_owned()]));
+    assert!(log(&place).ends_with('R'));
+    assert_eq!(fs::read_to_string(TTL).unwrap(), before);
+    assert_eq!(tune(&place, &["status"]), (0, Vec::new()));
+}
+
+/// Each network namespace has its own.
+const TTL: &str = "/proc/sys/net/ipv4/ip_default_ttl";
+
+/// What `tune status` shows to undo the one change.
+fn undo_of(place: &Path) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command.args(["tune", "status", "--json"]);
+    let ended = command.env("XDG_STATE_HOME", place).output().unwrap();
+    let document: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    document["changes"][0]["undo"][0]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
 /// Each would measure what the other changes.
 #[test]
 fn a_second_comparison_that_changes_settings_is_refused() {

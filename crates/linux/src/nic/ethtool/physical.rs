@@ -35,9 +35,21 @@ pub fn read(interface: &str) -> Vec<(&'static str, Values)> {
         }
         _ => Err(error),
     });
+    let has_slot = || super::bus(interface).is_ok_and(|bus| bus.is_some());
+    let module = module.or_else(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied if has_slot() => Ok(unreadable()),
+        _ => Err(error),
+    });
     all.extend(module.ok().map(|values| ("ethtool -m", values)));
     all
 }
+
+/// Nobody knows whether there is one.
+fn unreadable() -> Values {
+    vec![("Module".to_owned(), UNREADABLE.to_owned())]
+}
+
+const UNREADABLE: &str = "not readable (needs CAP_NET_ADMIN)";
 
 /// The same of the interface of this number, as `family` answers, without its module.
 #[must_use]

@@ -21,7 +21,7 @@ use crate::port::memory::Memory;
 pub(in crate::port) struct RingSender {
     ring: Ring,
     socket: PacketSocket,
-    /// The slot that is filled next, and where the kernel goes on reading.
+    /// The slot that is filled next, and where the kernel continues to read.
     next: usize,
 }
 

@@ -58,6 +58,15 @@ fn a_cell_with_too_much_noise_says_how_many_runs_would_do() {
     assert!(needed.is_some_and(|runs| runs > 100), "{needed:?}");
 }
 
+/// Three runs have a spread: the least number is no estimate for them.
+#[test]
+fn few_runs_with_noise_need_more_than_the_least() {
+    let loud = &LOUD[..3];
+    let (verdict, needed) = verdicts(true, &[(loud, loud)])[0];
+    assert_eq!(verdict, Inconclusive);
+    assert!(needed.is_some_and(|runs| runs > 100), "{needed:?}");
+}
+
 #[test]
 fn three_rounds_prove_nothing_and_four_may() {
     let rounds =

@@ -161,7 +161,10 @@ pub(super) fn rare(one: &Comparison) -> Vec<Line> {
 
 fn unproven(one: &Comparison, effect: &str) -> String {
     if let (Some(needed), Some(_)) = (one.needed, one.cell) {
-        return format!("{effect}; about {needed} runs a side would decide");
+        return match one.before.n.min(one.after.n) {
+            0 | 1 => format!("{effect}; at least {needed} runs a side are needed"),
+            _ => format!("{effect}; about {needed} runs a side would decide"),
+        };
     }
     if let Some(needed) = one.needed {
         let (n, m) = (one.before.n, one.after.n);

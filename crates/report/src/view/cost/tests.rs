@@ -2,7 +2,7 @@
 use super::*;
 use crate::Detail;
 use crate::term::{Style, render};
-use linerate_model::output::{CostProcessor, Mode};
+use linerate_model::output::{CostBasis, CostProcessor, Mode};
 
 fn cost(host: Role, direction: CostDirection, payload_bytes: u32, ns: f64) -> Cost {
     Cost {
@@ -43,6 +43,7 @@ fn fit(host: Role, direction: CostDirection, a: f64, bound: Bound) -> CostFit {
         direction,
         protocol: Protocol::Udp,
         af: 4,
+        basis: CostBasis::default(),
         tests: 10,
         ns_per_packet: near(a),
         ns_per_byte: near(0.104),

@@ -94,15 +94,22 @@ fn effect(one: &Comparison) -> String {
     )
 }
 
-/// How many runs would decide the undecided cells: the fewest and the most.
-fn needed<'c>(cells: impl Iterator<Item = &'c Comparison>) -> String {
+/// How many runs would decide the undecided cells, from their spread and the margin: the fewest and the most.
+fn needed<'c>(cells: impl Iterator<Item = &'c Comparison> + Clone) -> String {
     let open = cells.filter(|one| one.verdict == Judgement::Inconclusive);
-    let needed: Vec<u32> = open.filter_map(|one| one.needed).collect();
+    let needed: Vec<u32> = open.clone().filter_map(|one| one.needed).collect();
+    let is_estimate = open.clone().all(has_spread);
     match (needed.iter().min(), needed.iter().max()) {
+        (Some(least), _) if !is_estimate => format!(" (at least {least} a side are needed)"),
         (Some(least), Some(most)) if least == most => format!(" (about {least} a side would do)"),
         (Some(least), Some(most)) => format!(" (about {least} to {most} a side would do)"),
         _ => String::new(),
     }
+}
+
+/// One run has no spread, from which the number of runs could be estimated.
+fn has_spread(one: &Comparison) -> bool {
+    one.before.n.min(one.after.n) > 1
 }
 
 /// The verdict over all cells, or that of the only one.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The cable test of a copper PHY (`ethtool --cable-test X`, Linux 5.8): what it orders, and what the notification says.
 
+pub mod reflections;
+
 use super::super::attribute::{attributes, find, unsigned, word};
 use super::{generic, header};
 
@@ -27,19 +29,29 @@ pub struct Pair {
 /// The result of the test of the interface of this number; `None` for another message, and while the test runs.
 #[must_use]
 pub fn result(payload: &[u8], index: u32) -> Option<Vec<Pair>> {
+    nest_of(payload, NOTIFICATION, index).map(pairs)
+}
+
+/// The results in a notification of this kind at the end of a test; `None` for another message.
+fn nest_of(payload: &[u8], kind: u8, index: u32) -> Option<&[u8]> {
     let all = generic::attributes(payload);
-    let is_it = payload.first() == Some(&NOTIFICATION)
+    let is_it = payload.first() == Some(&kind)
         && find(find(all, HEADER)?, super::HEADER_INDEX).and_then(word) == Some(index)
         && find(all, STATUS).and_then(unsigned) == Some(COMPLETED);
-    is_it.then(|| pairs(find(all, NEST).unwrap_or(&[])))
+    is_it.then(|| find(all, NEST).unwrap_or(&[]))
+}
+
+fn letter(pair: u64) -> Option<char> {
+    ['A', 'B', 'C', 'D']
+        .get(usize::try_from(pair).ok()?)
+        .copied()
 }
 
 fn pairs(nest: &[u8]) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = Vec::new();
     for (kind, value) in attributes(nest) {
-        let name = match find(value, PAIR).and_then(unsigned) {
-            Some(number @ 0..=3) => char::from(b'A' + number as u8),
-            _ => continue,
+        let Some(name) = find(value, PAIR).and_then(unsigned).and_then(letter) else {
+            continue;
         };
         if !pairs.iter().any(|pair| pair.name == name) {
             pairs.push(Pair {
@@ -91,7 +103,7 @@ mod tests {
     use super::super::super::attribute::{NESTED, push};
     use super::*;
 
-    fn nest(attributes: &[(u16, &[u8])]) -> Vec<u8> {
+    pub(super) fn nest(attributes: &[(u16, &[u8])]) -> Vec<u8> {
         let mut nest = Vec::new();
         for (kind, value) in attributes {
             push(&mut nest, *kind, value);
@@ -109,6 +121,10 @@ mod tests {
             ),
             (RESULT | NESTED, nest(&[(PAIR, &[9]), (CODE, &[2])])),
         ];
+        message(NOTIFICATION, index, status, &results)
+    }
+
+    pub(super) fn message(kind: u8, index: u32, status: u8, results: &[(u16, Vec<u8>)]) -> Vec<u8> {
         let results: Vec<(u16, &[u8])> = results
             .iter()
             .map(|(kind, value)| (*kind, value.as_slice()))
@@ -120,7 +136,7 @@ mod tests {
             (STATUS, &[status]),
             (NEST | NESTED, &results),
         ];
-        generic::command(NOTIFICATION, &nest(&body))
+        generic::command(kind, &nest(&body))
     }
 
     #[test]

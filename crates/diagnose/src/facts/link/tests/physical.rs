@@ -138,6 +138,48 @@ fn what_was_lost_while_a_link_came_up_is_no_fault() {
     assert_eq!(first(&pasted().read(Role::Local, FEC, &both)), "L08b");
 }
 
+/// What a PHY, its code and its index report stands at the stage `wire`; what a healthy link reports does not.
+#[test]
+fn what_the_phy_reports_is_evidence_of_the_wire() {
+    let evidence = |bins: &[(&str, u64)], phy: u64, quality: &str| {
+        let record = run(vec![udp("t1", 800_000, 350)])
+            .counted("t1", PEER, LINK, &[("rx_packets", 799_650)])
+            .counted("t1", PEER, FEC, bins)
+            .counted("t1", PEER, "phydev", &[("RxErrors", phy)]);
+        let values = [("SQI", quality), ("Link detected", "yes")];
+        let ledger = record.set(PEER, "ethtool", &values).explained().ledger;
+        let stages = ledger[0].stages.iter();
+        let of_wire = stages.filter(|stage| stage.stage == "wire");
+        let all = of_wire.flat_map(|stage| stage.evidence.clone());
+        let facts: Vec<String> = all
+            .map(|one| format!("{} {}", one.fact, one.value))
+            .collect();
+        facts
+    };
+    let corrected = ("corrected_blocks", 90);
+    let [low, last] = [700, 2].map(|count| ("symbol_errors 12-15", count));
+    let none = ("symbol_errors 12-15", 0);
+    let usual = ("symbol_errors 1-3", low.1);
+    let healthy = evidence(&[corrected, usual, none], 0, "7/7");
+    assert!(
+        !healthy.iter().any(|fact| {
+            ["corrected", "symbol", "RxErrors", "sqi"]
+                .iter()
+                .any(|word| fact.starts_with(word))
+        }),
+        "{healthy:?}"
+    );
+    let broken = evidence(&[corrected, usual, last], 12, "1/7");
+    for fact in [
+        "symbol_errors 12-15 2",
+        "RxErrors 12",
+        "sqi 1",
+        "corrected_blocks 90",
+    ] {
+        assert!(broken.contains(&fact.to_owned()), "{fact} in {broken:?}");
+    }
+}
+
 /// Errors of the signal support what was found on the wire, and are not counted with it.
 #[test]
 fn blocks_are_evidence_of_the_wire_and_claim_nothing() {

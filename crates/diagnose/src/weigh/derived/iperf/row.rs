@@ -20,7 +20,7 @@ pub(in super::super) struct Row<'t> {
     pub(in super::super) line: u64,
     /// Of which run, from 0.
     pub(super) run: usize,
-    /// What stands above, before, and behind it.
+    /// The text above, before and after it.
     pub(super) labels: [&'t str; 3],
 }
 

@@ -107,7 +107,7 @@ impl Clause {
     }
 }
 
-/// All clauses of what somebody wrote.
+/// All clauses that the author wrote.
 pub(super) fn clauses(lines: &[Line<'_>]) -> Vec<Clause> {
     let mut pieces = Pieces::default();
     let (mut all, mut written) = (0, 0);
@@ -129,7 +129,7 @@ pub(super) fn clauses(lines: &[Line<'_>]) -> Vec<Clause> {
     together(pieces.done)
 }
 
-/// Whether a line reads like a sentence, or goes on with one.
+/// Whether a line reads like a sentence or continues one.
 fn is_written(text: &str, follows: bool) -> bool {
     let text = text.trim_start_matches(['>', '*', '-', '#', ' ', '\t']);
     if text.starts_with(['|', '<']) || text.starts_with("[ ") {
@@ -308,12 +308,12 @@ fn head(word: &str) -> &str {
     word.get(..2).unwrap_or(word)
 }
 
-/// How far it is looked for sentences, and how much somebody writes.
+/// How far the text is searched for sentences, and the most that an author writes.
 const BYTES_MOST: usize = 1 << 21;
 const WRITTEN_MOST: usize = 1 << 17;
 const TIMES: &[&str] = &["ms", "seconds", "minutes"];
 const UNIT_ENDS: &[&str] = &["/s", "ps", "/sec"];
-/// A list that goes on longer is no statement.
+/// A longer list is not a statement.
 const OPEN_WORDS: usize = 40;
 const SHORT_WORDS: usize = 7;
 const CONTRASTS: &[&str] = &[

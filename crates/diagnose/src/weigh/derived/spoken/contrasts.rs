@@ -119,15 +119,11 @@ const CONTRASTS: &[Contrast] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::values;
+    use super::super::super::value_of;
     use super::super::facts;
 
     fn shows(text: &str, name: &str) -> Option<String> {
-        let found = values(text, facts).into_iter();
-        found
-            .filter(|(known, _)| *known == name)
-            .map(|(_, value)| value)
-            .next()
+        value_of(text, facts, name)
     }
 
     #[test]

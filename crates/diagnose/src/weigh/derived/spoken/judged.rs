@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What somebody says of one thing: another partner works, other hosts suffer too, whether this is normal.
+//! What the author says about one thing: another partner works, other hosts suffer too, whether this is normal.
 
 use super::super::Fact;
 use super::classes::*;

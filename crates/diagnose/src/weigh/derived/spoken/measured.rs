@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What somebody says together with what tools measured: the rate of a program and the round trip, the contract and the
+//! What the author says, with what tools measured: the rate of a program and the round trip, the contract and the
 //! test, the disk and the copy.
 
 use super::super::iperf;
@@ -362,15 +362,11 @@ const LINE_MOST: usize = 300;
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::values;
+    use super::super::super::value_of;
     use super::super::facts;
 
     fn shows(text: &str, name: &str) -> Option<String> {
-        let found = values(text, facts).into_iter();
-        found
-            .filter(|(known, _)| *known == name)
-            .map(|(_, value)| value)
-            .next()
+        value_of(text, facts, name)
     }
 
     const FAR: &str = "rtt min/avg/max/mdev = 79.9/80.0/80.9/0.2 ms\n";

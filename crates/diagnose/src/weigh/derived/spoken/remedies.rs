@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What somebody tried, and whether it helped: `with TSO off everything works`, `a new cable did not help`.
+//! What the author tried, and whether it helped: `with TSO off everything works`, `a new cable did not help`.
 
 use linerate_knowledge::{remedies_in, words};
 use linerate_model::map::Map;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use super::*;
+use linerate_method::clock_offset::Drift;
 use linerate_wire::iperf3::datagram::CounterWidth;
 use proptest::prelude::*;
 
@@ -31,14 +32,18 @@ fn long(
     kernel_ns: Option<u64>,
 ) {
     counters.now_ns = at_ns;
-    counters.take(&Datagram {
+    counters.take([datagram(bytes, length, kernel_ns)]);
+}
+
+fn datagram(bytes: &[u8], length: usize, kernel_ns: Option<u64>) -> Datagram<'_> {
+    Datagram {
         bytes,
         length,
         kernel_ns,
         tos: None,
         local: None,
         source: None,
-    });
+    }
 }
 
 #[test]
@@ -211,6 +216,59 @@ proptest! {
         prop_assert_eq!((totals.duplicates, totals.wild, totals.late), (copies, 0, 0));
         let bytes: usize = came.iter().map(|&sequence| length_of(sequence)).sum();
         prop_assert_eq!(closed.bytes, bytes as u64);
+    }
+}
+
+/// All that is said of the arrivals so far.
+fn seen(counters: &mut RxCounters, sent: u64) -> String {
+    let closed = counters.close(Some(sent));
+    let (account, timing) = (&counters.account, &counters.timing);
+    let spacing = &timing.spacing;
+    format!(
+        "{closed:?} {:?} {:?} {:?} {:?} {:?} {} {:?}",
+        account.bursts(),
+        counters.first,
+        counters.highest,
+        timing.jitter.jitter_ns(),
+        timing.transits.quantiles(Drift::default()),
+        spacing.max_bytes_in_1ms(),
+        spacing.between().percentiles(),
+    )
+}
+
+proptest! {
+    /// Datagrams that came together are counted at once, and nothing differs from one batch for each.
+    #[test]
+    fn a_batch_counts_as_its_datagrams(
+        stretches in prop::collection::vec(stretch(), 1..12),
+        together in 1..70_usize,
+        stamp in prop_oneof![Just(Stamp::Own), Just(Stamp::Stock(CounterWidth::Bits32))],
+        omit_ns in prop_oneof![Just(0), Just(5_000_u64)],
+    ) {
+        let mut sequences = Vec::new();
+        for stretch in &stretches {
+            sequences.extend(stretch.arrivals(sequences.iter().copied().max().unwrap_or(0)));
+        }
+        let [mut at_once, mut singly] = [(); 2].map(|()| RxCounters::new(stamp, omit_ns));
+        singly.wall = at_once.wall;
+        singly.kernel = at_once.kernel;
+        for (batch, at_ns) in sequences.chunks(together).zip((1_000_u64..).step_by(700)) {
+            let kernel_ns = Some(at_once.wall.at(at_ns));
+            let payload = |&sequence: &u64| {
+                let mut bytes = [0; 100];
+                stamp.write(&mut bytes, at_ns / 3_000, sequence, false);
+                bytes
+            };
+            let payloads: Vec<[u8; 100]> = batch.iter().map(payload).collect();
+            for counters in [&mut at_once, &mut singly] {
+                counters.now_ns = at_ns;
+                counters.warm_up.until_ns = (counters.warm_up.omit_ns > 0).then_some(omit_ns);
+            }
+            at_once.take(payloads.iter().map(|bytes| datagram(bytes, 100, kernel_ns)));
+            payloads.iter().for_each(|bytes| singly.take([datagram(bytes, 100, kernel_ns)]));
+        }
+        let sent = sequences.iter().copied().max().unwrap_or(0) + 3;
+        prop_assert_eq!(seen(&mut at_once, sent), seen(&mut singly, sent));
     }
 }
 

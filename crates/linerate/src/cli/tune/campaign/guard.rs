@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A candidate that harms a host, or with which nothing can be measured: it is rolled back, and the campaign goes on
+//! A candidate that harms a host, or with which nothing can be measured: it is rolled back, and the campaign continues
 //! without it.
 
 use linerate_model::failure::{Failure, Kind};

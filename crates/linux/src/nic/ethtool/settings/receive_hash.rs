@@ -33,7 +33,7 @@ pub fn set_table(card: &dyn Card, value: &str) -> io::Result<()> {
         return now.write(card, Some(&[]), None);
     }
     let wanted = of_words(value, entries).ok_or_else(|| invalid(value))?;
-    // Without a table of the user the kernel spreads anew when the number of queues changes; with one it refuses fewer.
+    // Without a user's table the kernel spreads again when the number of queues changes; with one it refuses fewer queues.
     if wanted == spread(entries, queues(card).unwrap_or(0)) {
         now.write(card, Some(&[]), None)?;
         if Hash::read(card)?.table()? == wanted {

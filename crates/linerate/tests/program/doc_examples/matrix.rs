@@ -3,34 +3,9 @@
 //! free, and so is which runs are far from the others.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A command, and what the document shows of its output.
-struct Step {
-    command: String,
-    shows: Vec<String>,
-}
-
-/// The steps of all `console` blocks.
-fn steps() -> Vec<Step> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/matrix.md");
-    let page = fs::read_to_string(path).unwrap();
-    let blocks = page.split("```console\n").skip(1);
-    let session: String = blocks.filter_map(|rest| rest.split("```").next()).collect();
-    let mut steps: Vec<Step> = Vec::new();
-    for line in session.lines() {
-        match (line.strip_prefix("$ "), steps.last_mut()) {
-            (Some(command), _) => steps.push(Step {
-                command: command.to_owned(),
-                shows: Vec::new(),
-            }),
-            (None, Some(step)) => step.shows.push(line.to_owned()),
-            (None, None) => panic!("the session begins with output: {line}"),
-        }
-    }
-    steps
-}
+use super::{Step, empty_home, page, path, steps};
 
 /// A line without its numbers: `tcp IPv4 # #`.
 fn shape(line: &str) -> String {
@@ -60,27 +35,22 @@ const UNITS: [(&str, &str); 6] = [
 ];
 
 /// The first line of the document, except `…`, that is not in the output after those before it.
-fn missing(shows: &[String], said: &str) -> Option<String> {
+fn missing(shows: &str, said: &str) -> Option<String> {
     let mut said = said.lines().map(shape);
     let shown = shows
-        .iter()
+        .lines()
         .filter(|line| line.trim() != "…" && !line.is_empty());
     let mut missing = shown.filter(|line| {
         let line = shape(line);
         !said.any(|said| said == line)
     });
-    missing.next().cloned()
+    missing.next().map(str::to_owned)
 }
 
 #[test]
 fn the_matrix_of_the_document_is_as_written() {
-    let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("matrix-example");
-    let _none = fs::remove_dir_all(&home);
-    fs::create_dir_all(&home).unwrap();
-    let program = Path::new(env!("CARGO_BIN_EXE_linerate"));
-    let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{path}", program.parent().unwrap().display());
-    let steps = steps();
+    let home = empty_home("matrix-example");
+    let steps = steps(&page("matrix"));
     for needed in [
         "linerate matrix --lab ",
         "linerate report ",
@@ -94,7 +64,7 @@ fn the_matrix_of_the_document_is_as_written() {
             .args(["-c", &step.command])
             .current_dir(&home)
             .env("HOME", &home)
-            .env("PATH", &path)
+            .env("PATH", path())
             .env("LC_ALL", "C.UTF-8")
             .env_remove("XDG_STATE_HOME")
             .output()

@@ -4,39 +4,17 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use shown::is_shown;
-
-mod shown;
-
-/// A command, and what the document shows of its output.
-struct Step {
-    command: String,
-    shows: String,
-}
+use super::shown::is_shown;
+use super::{Step, empty_home, page, path, steps};
 
 /// All steps of the section's `console` blocks.
-fn steps() -> Vec<Step> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tuning.md");
-    let page = fs::read_to_string(path).unwrap();
+fn steps_of_the_section() -> Vec<Step> {
+    let page = page("tuning");
     let (_, section) = page.split_once("\n## A worked example\n").unwrap();
-    let section = section.split("\n## ").next().unwrap();
-    let blocks = section.split("```console\n").skip(1);
-    let session: String = blocks.filter_map(|rest| rest.split("```").next()).collect();
-    let mut steps: Vec<Step> = Vec::new();
-    for line in session.lines() {
-        match (line.strip_prefix("$ "), steps.last_mut()) {
-            (Some(command), _) => steps.push(Step {
-                command: command.to_owned(),
-                shows: String::new(),
-            }),
-            (None, Some(step)) => step.shows += &format!("{line}\n"),
-            (None, None) => panic!("the session begins with output: {line}"),
-        }
-    }
-    steps
+    steps(section.split("\n## ").next().unwrap())
 }
 
 /// What a command printed, and its exit code, in files of the home directory.
@@ -47,17 +25,12 @@ struct Ran {
 
 /// The session in an empty home directory. Nothing where the machine grants no lab.
 fn session(home: &Path, lab: &Step, inside: &[Step]) -> Option<Vec<Ran>> {
-    let _none = fs::remove_dir_all(home);
-    fs::create_dir_all(home).unwrap();
-    let program = Path::new(env!("CARGO_BIN_EXE_linerate"));
-    let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{path}", program.parent().unwrap().display());
     // The shell of the lab reads the other commands, as from a keyboard.
     let mut child = Command::new("sh")
         .args(["-c", &format!("exec {}", lab.command)])
         .current_dir(home)
         .envs([("HOME", home), ("SHELL", Path::new("/bin/sh"))])
-        .env("PATH", path)
+        .env("PATH", path())
         .env_remove("XDG_STATE_HOME")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -106,8 +79,7 @@ fn the_worked_example_is_as_written() {
     if Command::new("sysctl").arg("--version").output().is_err() {
         return println!("skipped: no sysctl(8)");
     }
-    let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("worked-example");
-    let steps = steps();
+    let steps = steps_of_the_section();
     let (lab, inside) = steps.split_first().unwrap();
     assert!(lab.command.starts_with("linerate lab --fault "));
     for needed in NEEDED {
@@ -117,6 +89,7 @@ fn the_worked_example_is_as_written() {
     let mut seen = Vec::new();
     // What a busy machine spoils is done again.
     for _ in 0..ATTEMPTS {
+        let home = empty_home("worked-example");
         let Some(ran) = session(&home, lab, inside) else {
             return;
         };
