@@ -10,6 +10,7 @@ mod instruction;
 mod map;
 mod program;
 
+pub(crate) use assembler::packet::network;
 pub(crate) use assembler::{Assembler, Label};
 pub(crate) use instruction::{Condition, Helper, Instruction, Register, Size};
 pub(crate) use map::{Map, MapKind};

@@ -62,3 +62,4 @@ pub mod sysfs;
 pub mod tcp;
 pub mod terminal;
 pub mod udp;
+pub mod xdp_forward;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Assembles instructions, with jumps to labels. No system calls.
 
+pub(super) mod packet;
+
 use super::instruction::{Condition, Helper, Instruction, Register, Size};
 use Register::{R0, R10};
 

@@ -94,8 +94,12 @@ pub(crate) enum Condition {
 pub(crate) enum Helper {
     MapLookup = 1,
     MapUpdate = 2,
+    /// Linux 4.2.
+    CloneRedirect = 13,
     /// With the flags as the answer where the map has no entry: Linux 5.3.
     RedirectMap = 51,
+    /// Linux 4.18.
+    FibLookup = 69,
     /// Linux 5.5.
     ProbeReadKernel = 113,
 }

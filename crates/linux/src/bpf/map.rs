@@ -2,6 +2,8 @@
 //! A map that programs and this process share.
 #![expect(unsafe_code, reason = "bpf(2) has no safe wrapper")]
 
+mod per_cpu;
+
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -12,6 +14,10 @@ use super::attribute::{Command, Element, MapCreate, address_of, address_of_mut, 
 pub(crate) enum MapKind {
     /// From any key.
     Hash = 1,
+    /// From small numbers to a value for each processor (4.6).
+    PerCpuArray = 6,
+    /// From small numbers to interfaces that frames are redirected to (4.14).
+    Devices = 14,
     /// From queues to sockets that frames are redirected to (4.18).
     Sockets = 17,
 }

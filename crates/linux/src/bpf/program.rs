@@ -14,6 +14,8 @@ use super::instruction::Instruction;
 /// Where a program runs, `enum bpf_prog_type`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ProgramKind {
+    /// At each packet of a queueing discipline or an interface (4.1).
+    Classifier = 3,
     /// At each frame that an interface receives (4.8).
     Xdp = 6,
     /// Linux 4.17.
@@ -112,10 +114,22 @@ impl Program {
         interface_index: u32,
         flags: u32,
     ) -> io::Result<OwnedFd> {
+        self.link(interface_index, ATTACH_XDP, flags)
+    }
+
+    /// Runs the program at each packet that the interface hands to the kernel, until the descriptor is closed (6.6).
+    ///
+    /// # Errors
+    /// EPERM without CAP_NET_ADMIN, EINVAL before Linux 6.6.
+    pub(crate) fn attach_to_ingress(&self, interface_index: u32) -> io::Result<OwnedFd> {
+        self.link(interface_index, ATTACH_INGRESS, 0)
+    }
+
+    fn link(&self, interface_index: u32, kind: u32, flags: u32) -> io::Result<OwnedFd> {
         let mut attribute = LinkCreate {
             program: self.descriptor.as_raw_fd() as u32,
             target: interface_index,
-            kind: ATTACH_XDP,
+            kind,
             flags,
         };
         // SAFETY: the command's own structure, without addresses.
@@ -172,6 +186,8 @@ fn last_words(log: &[u8]) -> String {
 
 /// `BPF_XDP` of `enum bpf_attach_type`.
 const ATTACH_XDP: u32 = 37;
+/// `BPF_TCX_INGRESS`.
+const ATTACH_INGRESS: u32 = 46;
 /// The licence that the kernel requires of a program that calls `probe_read_kernel`.
 const LICENSE: &[u8] = b"Dual MIT/GPL\0";
 const LOG_BYTES: usize = 256 * 1024;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Our XDP forwarder between two veth pairs: as a router against the kernel's own routing, frame by frame, and as a bridge.
+//!
+//! Its own harness, because a process with threads cannot enter a namespace.
+#![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod mix;
+mod net;
+
+use std::io::{BufRead, BufReader};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use linerate_linux::sandbox::{self, Privilege};
+use linerate_linux::xdp_forward::{Attached, Forwarder, Verdict, Way};
+
+use net::{LEFT, Net, PATIENCE, RIGHT, SIDES};
+
+const TESTS: &[(&str, fn())] = &[
+    ("route_native_is_the_kernels", || route_is_the_kernels(true)),
+    ("route_generic_is_the_kernels", || {
+        route_is_the_kernels(false)
+    }),
+    ("a_bridge_hands_on_what_it_must", a_bridge),
+    ("a_killed_process_leaves_nothing", a_killed_process),
+    ("bad_ports_are_refused", bad_ports_are_refused),
+];
+
+fn main() -> ExitCode {
+    if std::env::args().any(|argument| argument == "--list") {
+        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    if std::env::var_os(TO_BE_KILLED).is_some() {
+        return to_be_killed();
+    }
+    match sandbox::enter(None) {
+        Ok(Privilege::Root) => run_all(),
+        Ok(Privilege::UserNamespace) => skipped("a user namespace may not load BPF programs"),
+        Err(refusal) => skipped(&format!("{refusal}; {}", refusal.remedy())),
+    }
+}
+
+fn skipped(why: &str) -> ExitCode {
+    println!("skipped: {} tests: {why}", TESTS.len());
+    ExitCode::SUCCESS
+}
+
+fn run_all() -> ExitCode {
+    let net = Net::new();
+    let refused = net.device(|| Forwarder::start(Way::Route, SIDES).err());
+    if let Some(refused) = refused.filter(|refused| refused.is_permission()) {
+        return skipped(&refused.to_string());
+    }
+    let wanted = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'));
+    let chosen = TESTS
+        .iter()
+        .filter(|(name, _)| wanted.as_ref().is_none_or(|w| name.contains(w)));
+    let mut failed = 0;
+    for (name, test) in chosen {
+        let passed = catch_unwind(AssertUnwindSafe(test)).is_ok();
+        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
+        failed += u8::from(!passed);
+    }
+    ExitCode::from(failed.min(1))
+}
+
+fn route_is_the_kernels(native: bool) {
+    let mut net = Net::new();
+    if native {
+        net.welcome();
+    }
+    net.route();
+    let mix = mix::all(&net);
+    let expected = net.forwarded(&mix);
+    let forwarder = net.device(|| Forwarder::start(Way::Route, SIDES).unwrap());
+    let in_driver = forwarder.attached() == &Attached::Native;
+    assert_eq!(in_driver, native, "{:?}", forwarder.attached());
+    net.wait_for_carrier();
+    let got = net.forwarded(&mix);
+    mix::assert_same(&expected, &got);
+    let counts = forwarder.counts().unwrap();
+    println!("{} frames, {} out: {counts:?}", mix.len(), got.len());
+    for verdict in [
+        Verdict::Redirected,
+        Verdict::Group,
+        Verdict::Address,
+        Verdict::Protocol,
+        Verdict::Header,
+        Verdict::Fragment,
+        Verdict::HopLimit,
+        Verdict::Special,
+        Verdict::Route,
+        Verdict::Neighbour,
+        Verdict::TooLong,
+        Verdict::Elsewhere,
+    ] {
+        assert!(count(&forwarder, verdict) > 0, "{verdict:?} is not tested");
+    }
+}
+
+fn count(forwarder: &Forwarder, wanted: Verdict) -> u64 {
+    let counts = forwarder.counts().unwrap();
+    counts
+        .iter()
+        .find(|(verdict, _)| *verdict == wanted)
+        .unwrap()
+        .1
+}
+
+fn a_bridge() {
+    let mut net = Net::new();
+    net.welcome();
+    let forwarder = net.device(|| Forwarder::start(Way::Bridge, SIDES).unwrap());
+    assert_eq!(forwarder.attached(), &Attached::Native);
+    net.wait_for_carrier();
+    let (own, other) = (net.macs[LEFT], net.macs[RIGHT]);
+    let handed_on = [
+        mix::plain([0xff; 6], 1),
+        mix::plain([0x33, 0x33, 0, 0, 0, 1], 2),
+        mix::plain([2, 9, 9, 9, 9, 9], 3),
+        mix::tagged(mix::plain([2, 9, 9, 9, 9, 8], 4)),
+    ];
+    let kept = [
+        mix::plain(own, 5),
+        mix::plain(other, 6),
+        mix::plain([1, 0x80, 0xc2, 0, 0, 0x0e], 7),
+    ];
+    for (from, to) in [(LEFT, RIGHT), (RIGHT, LEFT)] {
+        let kernel = net.watch_device(from);
+        let sent: Vec<Vec<u8>> = kept.iter().chain(&handed_on).cloned().collect();
+        sent.iter().for_each(|frame| net.send(from, frame));
+        let mut came = Vec::new();
+        net.receive_until(|side, frame| {
+            if side == to && sent.contains(&frame.to_vec()) {
+                came.push(frame.to_vec());
+            }
+            came.len() >= handed_on.len()
+        });
+        came.sort();
+        let mut wanted = handed_on.to_vec();
+        wanted.sort();
+        assert_eq!(came, wanted);
+        // The host's, and groups'; not what is for others.
+        let to_host = kept.iter().chain(&handed_on[..2]).cloned().collect();
+        net::assert_seen(kernel, to_host, &sent);
+    }
+    assert_eq!(count(&forwarder, Verdict::Copied) % 2, 0);
+    assert!(count(&forwarder, Verdict::Copied) >= 4);
+    assert!(count(&forwarder, Verdict::Redirected) >= 4);
+}
+
+fn a_killed_process() {
+    let net = Net::new();
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    again.env(TO_BE_KILLED, "1").stdout(Stdio::piped());
+    net.start_in_device(&mut again);
+    let mut child = again.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert_eq!(line, "ready\n");
+    let start = || net.device(|| Forwarder::start(Way::Bridge, SIDES));
+    let refused = start().unwrap_err().to_string();
+    assert!(refused.contains("detach the other program"), "{refused}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    while start().is_err() {
+        assert!(Instant::now() < deadline, "the program is still there");
+        std::thread::yield_now();
+    }
+}
+
+fn to_be_killed() -> ExitCode {
+    let _forwarder = Forwarder::start(Way::Bridge, SIDES).unwrap();
+    println!("ready");
+    loop {
+        std::thread::park();
+    }
+}
+
+fn bad_ports_are_refused() {
+    let net = Net::new();
+    let refused = |names| {
+        let started = net.device(|| Forwarder::start(Way::Route, names));
+        started.unwrap_err().to_string()
+    };
+    assert!(refused(["left", "absent"]).starts_with("cannot find absent: "));
+    assert!(refused(["left", "left"]).contains("two different interfaces"));
+}
+
+const TO_BE_KILLED: &str = "LINERATE_TEST_TO_BE_KILLED";
