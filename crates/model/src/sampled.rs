@@ -13,6 +13,8 @@ pub const HZ: &str = "hz";
 pub const USER: &str = "(user)";
 /// In place of a function: the idle task.
 pub const IDLE: &str = "(idle)";
+/// In place of a function: a program that has no part in the test.
+pub const OTHERS: &str = "(others)";
 /// In place of a function: an address that is of none.
 pub const UNKNOWN: &str = "(unknown)";
 

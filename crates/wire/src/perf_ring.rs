@@ -16,6 +16,8 @@ pub enum PerfRecord {
 pub struct Stack {
     /// The processor's number.
     pub cpu: u32,
+    /// The process.
+    pub pid: u32,
     /// The task, 0 for the idle task of a processor.
     pub tid: u32,
     /// It was in user mode.
@@ -61,6 +63,7 @@ fn stack(misc: u16, body: &[u8]) -> Option<Stack> {
     }
     Some(Stack {
         cpu: half(16)?,
+        pid: half(8)?,
         tid: half(12)?,
         is_user,
         chain,
@@ -119,6 +122,7 @@ mod tests {
         let stack = |cpu, is_user, chain: &[u64]| {
             PerfRecord::Sample(Stack {
                 cpu,
+                pid: 7,
                 tid: 8,
                 is_user,
                 chain: chain.to_vec(),

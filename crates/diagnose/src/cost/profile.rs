@@ -15,7 +15,7 @@ use linerate_model::output::{
 };
 use linerate_model::record::{Record, Side};
 use linerate_model::sample::Sample;
-use linerate_model::sampled::{HZ, IDLE, LOST, Place, SOURCE, USER, missing_of};
+use linerate_model::sampled::{HZ, IDLE, LOST, OTHERS, Place, SOURCE, USER, missing_of};
 
 use super::machine::MachineTime;
 use crate::evidence::Evidence;
@@ -140,6 +140,9 @@ impl Seen {
     fn add(&mut self, place: Place<'_>, count: u64, drivers: &[&str]) {
         if !self.processors.contains(&place.cpu) {
             self.processors.push(place.cpu);
+        }
+        if place.function == OTHERS {
+            return;
         }
         if place.function == IDLE {
             self.idle += count;

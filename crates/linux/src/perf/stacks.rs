@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -15,7 +16,7 @@ use std::time::Duration;
 use linerate_model::map::Map;
 use linerate_model::output::SamplingMissing;
 use linerate_model::sample::Values;
-use linerate_model::sampled::{HZ as HZ_NAME, IDLE, LOST, Place, UNKNOWN, USER};
+use linerate_model::sampled::{HZ as HZ_NAME, IDLE, LOST, OTHERS, Place, UNKNOWN, USER};
 use linerate_wire::kallsyms::{Symbol, Symbols};
 use linerate_wire::perf_ring::{PerfRecord, Stack, records};
 
@@ -70,7 +71,8 @@ impl Sampling {
         let mut taken = self.thread.join().map_err(|_| SamplingMissing::Unknown)?;
         taken.keep(between_ns);
         let text = std::fs::read_to_string(KALLSYMS).map_err(|_| SamplingMissing::NoSymbols)?;
-        named(&taken, &text, context).ok_or(SamplingMissing::NoSymbols)
+        let part = Part::of_this_program();
+        named(&taken, &text, &part, context).ok_or(SamplingMissing::NoSymbols)
     }
 }
 
@@ -181,12 +183,16 @@ fn taken(mut processors: Vec<Processor>, stop: &AtomicBool) -> Taken {
 }
 
 /// Counters by function. `None` where `text` has no addresses.
-fn named(taken: &Taken, text: &str, context: impl Fn(&str) -> bool) -> Option<Values> {
+fn named(taken: &Taken, text: &str, part: &Part, context: impl Fn(&str) -> bool) -> Option<Values> {
     let addresses = taken.stacks.iter().flat_map(|stack| &stack.chain).copied();
     let symbols = Symbols::of(text, addresses)?;
     let mut counts: Map<String, u64> = Map::default();
+    let others = part.others(&taken.stacks);
     for stack in &taken.stacks {
-        *counts.entry(name(stack, &symbols, &context)).or_default() += 1;
+        let is_other = others.binary_search(&stack.pid).is_ok();
+        *counts
+            .entry(name(stack, is_other, &symbols, &context))
+            .or_default() += 1;
     }
     counts.insert(LOST.to_owned(), taken.lost);
     counts.insert(HZ_NAME.to_owned(), HZ);
@@ -199,7 +205,12 @@ fn named(taken: &Taken, text: &str, context: impl Fn(&str) -> bool) -> Option<Va
 }
 
 /// The name of a stack's counter.
-fn name(stack: &Stack, symbols: &Symbols<'_>, context: impl Fn(&str) -> bool) -> String {
+fn name(
+    stack: &Stack,
+    is_other: bool,
+    symbols: &Symbols<'_>,
+    context: impl Fn(&str) -> bool,
+) -> String {
     let functions = stack.chain.iter().map(|address| symbols.at(*address));
     let under = functions.flatten().find(|one| context(one.name));
     let leaf = stack.chain.first().and_then(|address| symbols.at(*address));
@@ -208,6 +219,7 @@ fn name(stack: &Stack, symbols: &Symbols<'_>, context: impl Fn(&str) -> bool) ->
         module: None,
     });
     let (function, module) = match (stack.is_user, stack.tid, under) {
+        (_, _, None) if is_other => (OTHERS, None),
         (true, ..) => (USER, None),
         (false, IDLE_TASK, None) => (IDLE, None),
         _ => (own.name, own.module),
@@ -221,6 +233,49 @@ fn name(stack: &Stack, symbols: &Symbols<'_>, context: impl Fn(&str) -> bool) ->
         under,
     }
     .name()
+}
+
+/// Who has a part in the test: processes of this program, and the kernel's own threads.
+#[derive(Debug)]
+struct Part {
+    /// Device and number of the program's file; `None`: every process has a part.
+    file: Option<(u64, u64)>,
+}
+
+impl Part {
+    fn of_this_program() -> Self {
+        Self {
+            file: file("self").ok(),
+        }
+    }
+
+    /// Processes of other programs. What interrupts them may be of the test.
+    fn others(&self, stacks: &[Stack]) -> Vec<u32> {
+        let mut pids: Vec<u32> = stacks.iter().map(|stack| stack.pid).collect();
+        pids.sort_unstable();
+        pids.dedup();
+        pids.retain(|pid| self.is_other(*pid));
+        pids
+    }
+
+    fn is_other(&self, pid: u32) -> bool {
+        let Some(own) = self.file else {
+            return false;
+        };
+        match file(&pid.to_string()) {
+            Ok(file) => own != file,
+            // A thread of the kernel has no file.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                pid != IDLE_TASK && !std::path::Path::new(&format!("/proc/{pid}")).exists()
+            }
+            Err(_) => true,
+        }
+    }
+}
+
+fn file(process: &str) -> io::Result<(u64, u64)> {
+    let file = std::fs::metadata(format!("/proc/{process}/exe"))?;
+    Ok((file.dev(), file.ino()))
 }
 
 fn reason(error: &io::Error) -> SamplingMissing {
@@ -269,6 +324,7 @@ ffffffffc0100200 t veth_xmit\t[veth]
     fn stack(tid: u32, chain: &[u64]) -> Stack {
         Stack {
             cpu: 1,
+            pid: tid,
             tid,
             is_user: chain.is_empty(),
             chain: chain.to_vec(),
@@ -289,7 +345,8 @@ ffffffffc0100200 t veth_xmit\t[veth]
             lost: 4,
             ..Taken::default()
         };
-        let values = named(&taken, SYMBOLS, |name| name == "handle_softirqs").unwrap();
+        let all = Part { file: None };
+        let values = named(&taken, SYMBOLS, &all, |name| name == "handle_softirqs").unwrap();
         let wanted = [
             ("1 veth_xmit [veth]", 1),
             ("1 net_rx_action < handle_softirqs", 2),
@@ -303,7 +360,47 @@ ffffffffc0100200 t veth_xmit\t[veth]
         for (name, count) in wanted {
             assert_eq!(values.get(name), Some(&count), "{name}: {values:?}");
         }
-        assert_eq!(named(&taken, "", |_| false), None);
+        assert_eq!(named(&taken, "", &all, |_| false), None);
+    }
+
+    #[test]
+    fn what_other_programs_did_is_told_apart_and_what_interrupted_them_is_not() {
+        let mut other = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let (own, theirs) = (std::process::id(), other.id());
+        let part = Part::of_this_program();
+        let deadline = std::time::Instant::now() + Duration::from_secs(40);
+        while !part.is_other(theirs) {
+            assert!(
+                std::time::Instant::now() < deadline,
+                "it is still this program"
+            );
+            thread::sleep(Duration::from_millis(1));
+        }
+        let taken = Taken {
+            stacks: vec![
+                stack(own, &[SEND]),
+                stack(theirs, &[SEND]),
+                stack(theirs, &[]),
+                stack(theirs, &[RECEIVE, SOFTIRQ, SEND]),
+                stack(0, &[SEND]),
+            ],
+            ..Taken::default()
+        };
+        let values = named(&taken, SYMBOLS, &part, |name| name == "handle_softirqs").unwrap();
+        other.kill().unwrap();
+        other.wait().unwrap();
+        let count = |name: &str| values.get(name).copied();
+        assert_eq!(count("1 udp_sendmsg"), Some(1), "{values:?}");
+        assert_eq!(count("1 (others)"), Some(2), "{values:?}");
+        assert_eq!(
+            count("1 net_rx_action < handle_softirqs"),
+            Some(1),
+            "{values:?}"
+        );
+        assert_eq!(count("1 (idle)"), Some(1), "{values:?}");
     }
 
     #[test]

@@ -145,8 +145,8 @@ fn limits(profile: &CostProfile) -> &'static str {
 }
 
 const OTHERS_SHOWN: usize = 4;
-const SHARED: &str = "the samples are of both ends, which share this machine, and of other programs on these processors; the sampled test is not in the costs above";
-const ALONE: &str = "the samples include other programs on these processors; the sampled test is not in the costs above. For the other host: run cost there";
+const SHARED: &str = "the samples are of both ends, which share this machine, without other programs; the sampled test is not in the costs above";
+const ALONE: &str = "the samples are without other programs; the sampled test is not in the costs above. For the other host: run cost there";
 
 #[cfg(test)]
 mod tests {
