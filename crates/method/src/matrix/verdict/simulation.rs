@@ -62,6 +62,7 @@ impl Kind {
             cell,
             name: "cell",
             sides: [before, after],
+            packets: [0.0; 2],
         });
         compare(&pairs.collect::<Vec<_>>(), 0.02, 1)
     }
@@ -136,6 +137,7 @@ fn interleaved_cells_stand_noise_that_lasts_longer_than_a_round() {
                 cell,
                 name: "cell",
                 sides: [before, after],
+                packets: [0.0; 2],
             });
             let all = compare(&pairs.collect::<Vec<_>>(), 0.02, 1);
             all.iter().any(differs)
