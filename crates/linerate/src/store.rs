@@ -137,6 +137,8 @@ pub(crate) struct Store {
     location: Location,
     run: Run,
     samples: Option<File>,
+    /// Runs of cells for which there was no room yet, as lines.
+    unwritten: String,
     /// In the directory of all runs, not in one given by `-o`.
     among_others: bool,
 }
@@ -163,6 +165,7 @@ impl Store {
             location: not_stored(String::new(), None),
             run,
             samples: None,
+            unwritten: String::new(),
             among_others: matches!(place, Destination::Runs(_)),
         };
         match make_directory(place, beginning) {
@@ -207,13 +210,29 @@ impl Store {
         });
     }
 
-    /// Appends a line to `runs.ndjson`, at once. It begins a line: a crash may have left a part of one.
+    /// Appends a line to `runs.ndjson`, at once, and those for which there was no room before. It begins a line: a crash
+    /// may have left a part of one.
     pub(crate) fn cell_run(&mut self, run: &CellRun) {
-        let line = serde_json::to_string(run).map_err(io::Error::from);
-        self.attempt(RUNS, |_, path| {
-            let mut file = append(path)?;
-            file.write_all(format!("\n{}\n", line?).as_bytes())?;
-            file.sync_data()
+        match serde_json::to_string(run) {
+            Ok(line) => self.unwritten.push_str(&format!("\n{line}\n")),
+            Err(error) => self.fail(RUNS, &error.into()),
+        }
+        self.write_cell_runs();
+    }
+
+    /// A run of hours is not ended by a disk that is full for a minute: it is tried again, unlike all else.
+    fn write_cell_runs(&mut self) {
+        if let Location::NotStored {
+            partial: Some(directory),
+            ..
+        } = &self.location
+        {
+            self.location = Location::Stored(directory.clone());
+        }
+        self.attempt(RUNS, |store, path| {
+            append_whole(path, &store.unwritten)?;
+            store.unwritten.clear();
+            Ok(())
         });
     }
 
@@ -253,6 +272,9 @@ impl Store {
 
     /// Writes the results permanently.
     pub(crate) fn finish(&mut self, output: &mut Output) -> &Location {
+        if !self.unwritten.is_empty() {
+            self.write_cell_runs();
+        }
         self.attempt(SAMPLES, |store, _| match store.samples.take() {
             Some(file) => file.sync_all(),
             None => Ok(()),
@@ -275,21 +297,26 @@ impl Store {
         });
     }
 
-    /// Does `write` on a file of the run; the first failure ends the storing.
+    /// Does `write` on a file of the run; the first failure ends the storing, but for the runs of cells.
     fn attempt(&mut self, name: &str, write: impl FnOnce(&mut Self, &Path) -> io::Result<()>) {
         let Location::Stored(directory) = &self.location else {
             return;
         };
-        let directory = directory.clone();
         let path = directory.join(name);
         if let Err(error) = write(self, &path) {
-            let why = format!("cannot write {}: {error}", path.display());
-            self.samples = None;
-            self.location = not_stored(
-                why,
-                Some(directory).filter(|directory| directory.join(RUN).exists()),
-            );
+            self.fail(name, &error);
         }
+    }
+
+    /// Stores no more.
+    fn fail(&mut self, name: &str, error: &io::Error) {
+        let Location::Stored(directory) = &self.location else {
+            return;
+        };
+        let why = format!("cannot write {}: {error}", directory.join(name).display());
+        let partial = Some(directory.clone()).filter(|directory| directory.join(RUN).exists());
+        self.samples = None;
+        self.location = not_stored(why, partial);
     }
 }
 
@@ -458,18 +485,34 @@ fn directory_name(beginning: &Beginning<'_>) -> String {
     format!("{time}-{}-{peer}", beginning.kind)
 }
 
-/// Old or new content, never a part of either.
+/// Old or new content, never a part of either. What a full disk did not take whole takes no room.
 fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let next = path.with_extension("json.next");
     let mut file = BufWriter::new(File::create(&next)?);
-    write(&mut file)?;
-    file.into_inner()?.sync_all()?;
+    let written = write(&mut file).and_then(|()| file.into_inner()?.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(&next);
+    }
+    written?;
     fs::rename(&next, path)?;
     match path.parent() {
         // Not every file system can; the rename itself has been done.
         Some(directory) => File::open(directory)?.sync_all().or(Ok(())),
         None => Ok(()),
     }
+}
+
+/// The whole text, or nothing of it.
+fn append_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = append(path)?;
+    let before = file.metadata()?.len();
+    let written = file
+        .write_all(text.as_bytes())
+        .and_then(|()| file.sync_data());
+    if written.is_err() && file.metadata()?.len() > before {
+        file.set_len(before)?;
+    }
+    written
 }
 
 fn append(path: &Path) -> io::Result<File> {

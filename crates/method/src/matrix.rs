@@ -18,7 +18,7 @@ pub mod verdict;
 
 pub use axis::{Axes, check, is_setting};
 pub use cells::{cells, rows};
-pub use figures::values;
+pub use figures::{packets, values};
 pub use possible::{impossible, note};
 pub use progress::{ATTEMPTS, Progress, Slot};
 

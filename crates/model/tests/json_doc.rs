@@ -75,6 +75,7 @@ fn every_word_of_the_closed_sets_is_described() {
         serde_json::to_value([Arm::A, Arm::B]),
         serde_json::to_value([CellState::Done, CellState::Failed]),
         serde_json::to_value([CellState::Pending, CellState::NotPossible]),
+        serde_json::to_value([CellState::NotComparable]),
         serde_json::to_value([CandidateState::Kept, CandidateState::Reverted]),
         serde_json::to_value([CandidateState::NotTried, CandidateState::NotPossible]),
         serde_json::to_value([CandidateState::RolledBack]),
@@ -127,7 +128,7 @@ fn collect(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
         () if map.contains_key("busiest_cpu") => "cpu",
         () if map.contains_key("flow_spread") => "side",
         () if map.contains_key("aa_log_ratios") => "comparison[]",
-        () if path == "cells[].axes" => return,
+        () if ["cells[].axes", "matrix.plan"].contains(&path) => return,
         () => path,
     };
     for (name, value) in map {
@@ -507,6 +508,7 @@ fn matrix() -> Matrix {
             ..Axis::default()
         }],
         rows: vec![text()],
+        plan: [("time".to_owned(), text())].into(),
         ..Matrix::default()
     }
 }

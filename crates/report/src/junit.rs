@@ -181,7 +181,7 @@ fn of_cell(output: &Output, cell: &Cell) -> Option<Case> {
     let outcome = match cell.state {
         CellState::Done => Outcome::Passed,
         CellState::Failed => Outcome::Broken(reason),
-        CellState::NotPossible => Outcome::Skipped(reason),
+        CellState::NotPossible | CellState::NotComparable => Outcome::Skipped(reason),
         CellState::Pending => Outcome::Skipped("not every round has run".to_owned()),
     };
     let name = cell_name(matrix, cell);

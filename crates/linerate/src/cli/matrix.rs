@@ -212,6 +212,7 @@ fn measured(
         begun: Instant::now(),
         steady: Steady::default(),
         directory: directory.map(|directory| directory.join("runs")),
+        unstored: 0,
     };
     let ended = trial.carry_out(session);
     let restored = trial.restore(session);

@@ -188,6 +188,14 @@ impl Session {
         }
     }
 
+    /// Why nothing is stored, if that is so.
+    pub(super) fn not_stored(&self) -> Option<&str> {
+        match self.store.location() {
+            Location::Stored(_) => None,
+            Location::NotStored { why, .. } => Some(why),
+        }
+    }
+
     /// Takes in a trial of a device.
     pub(super) fn trial(&mut self, trial: &Trial) {
         self.store.trial(trial);

@@ -261,6 +261,35 @@ fn a_disk_that_fills_up_leaves_a_valid_partial_run() {
     assert!(read(&scratch.0).unwrap().0.partial);
 }
 
+/// Of a matrix: a run for which there was no room is stored with the next one, once.
+#[test]
+fn the_runs_of_cells_are_written_again_when_there_is_room() {
+    let scratch = Scratch::new();
+    let mut store = Store::open(&Destination::Directory(scratch.0.clone()), &beginning(0));
+    let run = |cell| CellRun {
+        cell,
+        ..CellRun::default()
+    };
+    let cells = || -> Vec<u32> {
+        let read = cell_runs(&scratch.0).unwrap();
+        read.runs.iter().map(|run| run.cell).collect()
+    };
+    store.cell_run(&run(1));
+    let file = scratch.0.join("runs.ndjson");
+    let kept = fs::read(&file).unwrap();
+    fs::remove_file(&file).unwrap();
+    symlink("/dev/full", &file).unwrap();
+    store.cell_run(&run(2));
+    store.cell_run(&run(3));
+    assert!(why(&store).0.contains("runs.ndjson: No space left"));
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, kept).unwrap();
+    store.cell_run(&run(4));
+    assert_eq!(directory(&store), scratch.0);
+    store.finish(&mut output());
+    assert_eq!(cells(), [1, 2, 3, 4]);
+}
+
 #[test]
 fn a_disk_that_is_full_from_the_start_says_so() {
     let scratch = Scratch::new();

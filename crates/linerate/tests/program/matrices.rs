@@ -9,11 +9,14 @@ use linerate_model::output::{Axis, Cell, CellFigure, CellState, Host, Matrix, Ou
 use serde_json::Value;
 
 /// Values of the axes, and the rate of each run of a cell.
+#[derive(Clone, Copy)]
 struct Measured<'m> {
     axes: &'m [(&'m str, &'m [&'m str])],
     kernel: &'m str,
     rate: fn(cell: u32, round: u32) -> f64,
     rounds: u32,
+    /// What else was asked of each test.
+    plan: &'m [(&'m str, &'m str)],
 }
 
 const AXES: &[(&str, &[&str])] = &[
@@ -27,7 +30,10 @@ const QFE: Measured<'_> = Measured {
     kernel: "5.10",
     rate: |cell, round| f64::from(cell) * 10e6 * (1.0 + f64::from(round % 3) / 1000.0),
     rounds: 6,
+    plan: PLAN,
 };
+
+const PLAN: &[(&str, &str)] = &[("time", "5s"), ("rate", "10M")];
 
 /// Up with an MTU of 100 is slower by a tenth, down twice as fast.
 fn hme(cell: u32, round: u32) -> f64 {
@@ -57,6 +63,11 @@ impl Measured<'_> {
                 rounds: self.rounds,
                 rounds_done: self.rounds,
                 axes,
+                plan: self
+                    .plan
+                    .iter()
+                    .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                    .collect(),
                 ..Matrix::default()
             }),
             ..Output::new("matrix", "0.1.0")
@@ -97,12 +108,17 @@ impl Measured<'_> {
 
     /// The name of its document.
     fn stored(&self, name: &str) -> String {
-        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("matrices");
-        fs::create_dir_all(&directory).unwrap();
-        let file = directory.join(format!("{name}.json"));
-        fs::write(&file, serde_json::to_string(&self.output()).unwrap()).unwrap();
-        file.display().to_string()
+        stored(&self.output(), name)
     }
+}
+
+/// The name of the file of a document.
+fn stored(output: &Output, name: &str) -> String {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("matrices");
+    fs::create_dir_all(&directory).unwrap();
+    let file = directory.join(format!("{name}.json"));
+    fs::write(&file, serde_json::to_string(output).unwrap()).unwrap();
+    file.display().to_string()
 }
 
 fn linerate(arguments: &[&str]) -> Ran {
@@ -121,7 +137,7 @@ fn other(kernel: &'static str, axes: &'static [(&str, &[&str])]) -> Measured<'st
         axes,
         kernel,
         rate: hme,
-        rounds: 6,
+        ..QFE
     }
 }
 
@@ -233,6 +249,90 @@ fn what_is_not_the_same_matrix_is_named() {
     let ran = linerate(&["compare", &before, &run]);
     assert_eq!(ran.status.code(), Some(2), "{ran:?}");
     assert_eq!(linerate(&["compare", &before]).status.code(), Some(2));
+}
+
+#[test]
+fn tests_of_another_kind_are_named_or_not_compared() {
+    const BOTH: &[(&str, &[&str])] = &[("protocol", &["tcp", "udp"]), AXES[2]];
+    let of = |name: &str, plan| {
+        let axes = BOTH;
+        Measured { axes, plan, ..QFE }.stored(name)
+    };
+    let before = of("plan-before", PLAN);
+    let compared = |name: &str, plan| {
+        let ran = linerate(&["compare", &before, &of(name, plan)]);
+        let text = words(&ran.stdout) + &words(&ran.stderr);
+        (ran.status.code(), text)
+    };
+    let (code, text) = compared("plan-time", &[("time", "1s"), ("rate", "10M")]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("the time is 5s in A and 1s in B"), "{text}");
+    let (code, text) = compared("plan-rate", &[("time", "5s"), ("rate", "100M")]);
+    assert_eq!(code, Some(0), "{text}");
+    for said in [
+        "equivalent within 2 % in 2",
+        "udp not comparable (1) not comparable (1)",
+        "(1) the rate is 10M in A and 100M in B",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    let (code, text) = compared("plan-flags", &[PLAN[0], PLAN[1], ("flags", "-w 4M")]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("equivalent within 2 % in 4"), "{text}");
+    assert!(text.contains("flags: none -> -w 4M"), "{text}");
+}
+
+/// Whatever the number of cells: 0 of a result, 1 of a check that failed, 4 where the rounds can prove nothing.
+#[test]
+fn one_cell_has_the_exit_codes_of_many() {
+    const ONE: &[(&str, &[&str])] = &[("mtu", &["100"]), ("direction", &["up"])];
+    for (rounds, check, code) in [
+        (1, false, 4),
+        (1, true, 4),
+        (2, false, 0),
+        (3, false, 0),
+        (3, true, 4),
+        (4, false, 0),
+        (6, false, 0),
+        (6, true, 1),
+    ] {
+        for axes in [ONE, AXES] {
+            let name = format!("codes-{}-{rounds}", axes.len());
+            let before = Measured {
+                axes,
+                rounds,
+                ..QFE
+            };
+            let after = Measured {
+                rate: hme,
+                ..before
+            };
+            let [before, after] = [(before, "a"), (after, "b")]
+                .map(|(one, side)| one.stored(&format!("{name}-{side}")));
+            let fail_if: &[&str] = if check { &["--fail-if", "worse"] } else { &[] };
+            let ran = linerate(&[&["compare", &before, &after], fail_if].concat());
+            assert_eq!(ran.status.code(), Some(code), "{name} {check}: {ran:?}");
+        }
+    }
+}
+
+/// A check that compares nothing does not pass.
+#[test]
+fn two_halves_have_no_cell_in_common() {
+    let half = |name: &str, lacks: usize| {
+        let mut output = QFE.output();
+        let cells = output.cells.iter_mut().skip(lacks).take(2);
+        cells.for_each(|cell| cell.figures.clear());
+        stored(&output, name)
+    };
+    let (before, after) = (half("half-a", 0), half("half-b", 2));
+    let ran = linerate(&["compare", &before, &after, "--fail-if", "worse"]);
+    assert_eq!(ran.status.code(), Some(4), "{ran:?}");
+    let text = words(&ran.stderr);
+    assert!(
+        text.contains("no cell has a run with this figure"),
+        "{text}"
+    );
 }
 
 /// The runs of both values were interleaved in one matrix.

@@ -389,6 +389,58 @@ fn a_directory_that_cannot_be_written_is_refused_before_the_first_run() {
     assert_eq!(why, "that directory cannot be written");
 }
 
+/// Three runs find no room: the document has them, the message says what to do, and the matrix goes on when there is room.
+#[test]
+fn a_full_disk_ends_it_with_a_message_and_it_is_resumed_when_there_is_room() {
+    let (place, server) = (place("full"), Server::ours("--quiet"));
+    let script = r#"
+        mkdir disk && mount -t tmpfs -o size=4m none disk || exit 77
+        "$LINERATE" matrix "$AT" -o disk/run -t 100ms --rounds 4 --settle 0 -b 10M --json \
+            --set 'disk: full=[ -e room ] || ! cat /dev/zero > disk/fill' > full.json 2> full.txt
+        echo $? > full.code
+        touch room && rm disk/fill
+        "$LINERATE" matrix --resume disk/run --json > room.json 2> room.txt
+        echo $? > room.code
+        cp disk/run/runs.ndjson .
+    "#;
+    let mut command = Command::new("unshare");
+    command.args(["-Urm", "sh", "-c", script]);
+    command
+        .env("LINERATE", env!("CARGO_BIN_EXE_linerate"))
+        .env("AT", format!("127.0.0.1:{}", server.port))
+        .env("XDG_STATE_HOME", &place);
+    let Ok(output) = command.current_dir(&place).output() else {
+        return println!("skipped: no unshare(1)");
+    };
+    let read = |name: &str| fs::read_to_string(place.join(name)).unwrap_or_default();
+    if output.status.code() == Some(77) || read("full.code").is_empty() {
+        return println!("skipped: no mount namespace ({})", stderr(&output));
+    }
+    let [full, room] = ["full", "room"].map(|name| {
+        let json: Value = serde_json::from_str(&read(&format!("{name}.json"))).unwrap();
+        (
+            read(&format!("{name}.code")),
+            read(&format!("{name}.txt")),
+            json,
+        )
+    });
+    if was_disturbed(&full.2) || was_disturbed(&room.2) {
+        return;
+    }
+    assert_eq!(full.0.trim(), "3", "{}", full.1);
+    for said in [
+        "No space left",
+        "store the last 3 runs",
+        "linerate matrix --resume disk/run",
+    ] {
+        assert!(full.1.contains(said), "{said}: {}", full.1);
+    }
+    assert_eq!(cells(&full.2)[0]["figures"][0]["n"], 3, "{}", full.2);
+    assert_eq!(room.0.trim(), "0", "{}", room.1);
+    assert_eq!(cells(&room.2)[0]["figures"][0]["n"], 4, "{}", room.2);
+    assert_eq!(total(&counting(&place)), 4, "{}", read("runs.ndjson"));
+}
+
 #[test]
 fn a_dry_run_prints_a_plan_that_is_one() {
     let place = place("dry");

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use linerate_model::output::{Cpu, Host, Output, Role, Test};
+use linerate_model::output::{Cell, Cpu, Host, Output, Role, Test};
 
 /// The figures of a run by name, base units; empty where it has no valid test.
 pub fn values(run: &Output) -> BTreeMap<String, f64> {
@@ -15,7 +15,7 @@ pub fn values(run: &Output) -> BTreeMap<String, f64> {
             }
         };
         learn(RATE, test.delivered_bits_per_second);
-        learn(PACKETS, packets(test));
+        learn(PACKETS, packets_per_second(test));
         learn(LOSS, test.loss_ratio);
         learn(RETRANSMITS, test.retransmits.map(|count| count as f64));
         let [local, remote] = [test.cpu.local, test.cpu.remote].map(|cpu| cpu.map(busy));
@@ -28,6 +28,13 @@ pub fn values(run: &Output) -> BTreeMap<String, f64> {
         }
     }
     values
+}
+
+/// The packets that all runs of a cell received; 0 where they were not counted. `duration_s` is that of a test.
+pub fn packets(cell: &Cell, duration_s: f64) -> f64 {
+    let mut rates = cell.figures.iter().filter(|figure| figure.name == PACKETS);
+    let per_second = rates.next().map_or(0.0, |rate| rate.values.iter().sum());
+    per_second * duration_s
 }
 
 /// Unit of a figure, and whether more is better.
@@ -51,7 +58,7 @@ pub(super) const ORDER: [&str; 7] = [
     CPU_REMOTE,
 ];
 
-fn packets(test: &Test) -> Option<f64> {
+fn packets_per_second(test: &Test) -> Option<f64> {
     let received = test.received_packets? as f64;
     (test.duration_s > 0.0).then(|| received / test.duration_s)
 }

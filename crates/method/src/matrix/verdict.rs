@@ -29,6 +29,8 @@ pub struct Pair<'c> {
     pub name: &'c str,
     /// Without the change, and with it.
     pub sides: [&'c CellFigure; 2],
+    /// Of all runs of each side, by which no loss is judged; 0 where it is unknown.
+    pub packets: [f64; 2],
 }
 
 /// Compares one figure of all cells: first over all of them (if there are several, and the figure has a logarithm), then
@@ -41,11 +43,16 @@ pub fn compare(pairs: &[Pair<'_>], margin: f64, figures: usize) -> Vec<Compariso
     let contrasts: Vec<Contrast<'_>> = over_all(pairs).into_iter().chain(cells).collect();
     let effects: Vec<Option<Effect>> = contrasts.iter().map(Contrast::effect).collect();
     let differences = differences(&contrasts);
-    let p_equivalent = |effect: &Option<Effect>| match effect {
-        Some(effect) => equivalence::p(effect, margin),
-        None => 1.0,
+    let p_equivalent = |(contrast, effect): (&Contrast<'_>, &Option<Effect>)| match (
+        contrast.lossless_packets,
+        effect,
+    ) {
+        (Some(packets), _) => (-packets * loss_that_matters(margin)).exp(),
+        (None, Some(effect)) => equivalence::p(effect, margin),
+        (None, None) => 1.0,
     };
-    let equivalences = many::holm(&effects.iter().map(p_equivalent).collect::<Vec<_>>());
+    let equivalences = contrasts.iter().zip(&effects).map(p_equivalent);
+    let equivalences = many::holm(&equivalences.collect::<Vec<_>>());
     let cells = contrasts.len();
     let parts = contrasts.iter().zip(effects).zip(differences);
     let parts = parts.zip(equivalences);
@@ -93,6 +100,8 @@ struct Contrast<'c> {
     values: [Vec<f64>; 2],
     /// Of the values; empty where there are none.
     logs: [Vec<f64>; 2],
+    /// The packets of the side with fewer, if neither lost any: the ratio of two losses of 0 says nothing.
+    lossless_packets: Option<f64>,
 }
 
 /// What is known about it.
@@ -121,6 +130,7 @@ impl<'c> Contrast<'c> {
             name: pair.name,
             figure: pair.sides[0],
             logs: logs(&values),
+            lossless_packets: lossless_packets(pair),
             values,
         }
     }
@@ -137,6 +147,7 @@ impl<'c> Contrast<'c> {
         let Difference { p, smallest } = evidence.difference;
         let effect = evidence.effect;
         let ratio = effect.map(|effect| effect.ratio());
+        let spread = effect.filter(|_| self.lossless_packets.is_none());
         let different = p.adjusted <= evidence.errors[0];
         let is_decided = different || evidence.equivalent;
         let higher_is_better = self.figure.higher_is_better;
@@ -149,8 +160,8 @@ impl<'c> Contrast<'c> {
             before: self.side(0, margin),
             after: self.side(1, margin),
             ratio,
-            ci95: effect.map(|effect| effect.interval(0.05)),
-            ci90: effect.map(|effect| effect.interval(0.1)),
+            ci95: spread.map(|effect| effect.interval(0.05)),
+            ci90: spread.map(|effect| effect.interval(0.1)),
             margin,
             p: effect.map(|_| p.alone),
             p_adjusted: effect.map(|_| p.adjusted),
@@ -198,8 +209,12 @@ impl<'c> Contrast<'c> {
         let Some(effect) = evidence.effect else {
             return (n.min(m) < 2.0).then_some(least as u32);
         };
-        let variance = effect.standard_error().powi(2) / (1.0 / n + 1.0 / m);
         let cells = evidence.cells as f64;
+        if let Some(packets) = self.lossless_packets {
+            let sure = (cells / alpha_equivalent).ln() / loss_that_matters(margin);
+            return capped((sure / (packets / n.min(m))).max(least));
+        }
+        let variance = effect.standard_error().powi(2) / (1.0 / n + 1.0 / m);
         let size = effect.mean.abs();
         let runs = |error: f64, distance: f64| {
             let sure = normal::quantile(1.0 - error);
@@ -213,9 +228,27 @@ impl<'c> Contrast<'c> {
             true => runs(alpha_equivalent / cells, inside),
             false => f64::INFINITY,
         };
-        let runs = differ.min(alike).max(n.max(m) + 1.0).max(least).ceil();
-        (runs <= MOST_NEEDED).then_some(runs as u32)
+        capped(differ.min(alike).max(n.max(m) + 1.0).max(least))
     }
+}
+
+/// Whole runs, unless they are more than anybody would make.
+fn capped(runs: f64) -> Option<u32> {
+    (runs <= MOST_NEEDED).then_some(runs.ceil() as u32)
+}
+
+/// The packets of the side with fewer, if the figure is a loss that is 0 in every run.
+fn lossless_packets(pair: &Pair<'_>) -> Option<f64> {
+    let values = || pair.sides.iter().flat_map(|side| &side.values);
+    let is_loss = pair.sides[0].name.starts_with("loss");
+    let [before, after] = pair.packets;
+    (is_loss && values().all(|value| *value == 0.0)).then_some(before.min(after))
+}
+
+/// The loss below which two sides that lost nothing are called equivalent: the margin's share of a tolerable one. The
+/// probability that a path with this loss loses none of n packets is at most e^(-n times it): at 5 % the rule of three.
+fn loss_that_matters(margin: f64) -> f64 {
+    margin * TOLERABLE_LOSS
 }
 
 /// The geometric mean over the cells with the most runs, round by round.
@@ -242,6 +275,7 @@ fn over_all<'c>(pairs: &[Pair<'c>]) -> Option<Contrast<'c>> {
         name: ALL_CELLS,
         figure: first.sides[0],
         logs: logs(&values),
+        lossless_packets: None,
         values,
     })
 }
@@ -340,6 +374,8 @@ const EQUIVALENCE_ALPHA: f64 = 0.01;
 /// The probability with which the needed runs decide.
 const POWER: f64 = 0.8;
 const MOST_NEEDED: f64 = 10_000.0;
+/// The packet loss ratio of the classes 0 to 4 of ITU-T Y.1541.
+const TOLERABLE_LOSS: f64 = 1e-3;
 
 #[cfg(test)]
 mod simulation;

@@ -24,6 +24,8 @@ pub struct Matrix {
     pub order_seed: u64,
     /// Rounds that were completed.
     pub rounds_done: u32,
+    /// What else was asked of each test, as text: `time` (`5s`), `rate` (of UDP), `fault`, `topology`, `flags`.
+    pub plan: BTreeMap<String, String>,
 }
 
 /// An axis and its values.
@@ -69,6 +71,8 @@ pub enum CellState {
     Failed,
     /// Such a combination does not exist: IPv6 below an MTU of 1280.
     NotPossible,
+    /// Of two matrices: their plans measured it in different ways.
+    NotComparable,
 }
 
 /// A figure of a cell, over its runs.

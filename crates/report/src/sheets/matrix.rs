@@ -129,5 +129,6 @@ fn state(state: CellState) -> &'static str {
         CellState::Done => "done",
         CellState::Failed => "failed",
         CellState::NotPossible => "not-possible",
+        CellState::NotComparable => "not-comparable",
     }
 }

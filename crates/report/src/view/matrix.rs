@@ -84,6 +84,7 @@ fn summary(output: &Output, layout: &Layout<'_>) -> Block {
         (CellState::Pending, "not completed"),
         (CellState::Failed, "failed"),
         (CellState::NotPossible, "not possible"),
+        (CellState::NotComparable, "not comparable"),
     ];
     let states = states.map(|(state, word)| (count(state), word));
     let states: Vec<String> = states
@@ -158,6 +159,7 @@ impl<'o> Reasons<'o> {
             CellState::Pending | CellState::Done => "not measured",
             CellState::Failed => "failed",
             CellState::NotPossible => "not possible",
+            CellState::NotComparable => "not comparable",
         };
         let reason = cell.reason.as_deref();
         let place = reason.and_then(|reason| self.places.get(reason));

@@ -2,7 +2,9 @@
 //! Two matrices of the same axes, cell by cell.
 
 mod axis;
+mod plan;
 
+use linerate_method::matrix::packets;
 use linerate_method::matrix::verdict::{self, Pair};
 use linerate_model::failure::{Failure, Kind};
 use linerate_model::output::{
@@ -44,8 +46,10 @@ pub(in crate::cli) fn compared(
     margin: Option<f64>,
 ) -> Result<Output, Failure> {
     let [before, after] = [matrix(subjects[0])?, matrix(subjects[1])?];
-    let moved = other_axes(before, after)?;
     let sides = subjects.map(|subject| subject.output.cells.as_slice());
+    let plans = plan::differences([before, after]);
+    let moved = [other_axes(before, after)?, plans.clone()].concat();
+    plan::check(&plans, sides[0])?;
     let figures = in_common(sides);
     let deciding = deciding(&figures, metric)?;
     let mut output = document("compare");
@@ -57,7 +61,8 @@ pub(in crate::cli) fn compared(
             false => figures.len() - deciding.len(),
         };
         let margin = stated.unwrap_or_else(|| verdict::margin(figure));
-        let mut all = of_figure(figure, before, sides, |pairs| {
+        let pairs = pairs(figure, sides, &plans, plan::duration_s(before));
+        let mut all = judged(&pairs, before, |pairs| {
             verdict::compare(pairs, margin, together)
         });
         all.iter_mut().for_each(|one| one.primary = decides);
@@ -72,7 +77,7 @@ pub(in crate::cli) fn compared(
         rounds_done: before.rounds_done.min(after.rounds_done),
         ..before.clone()
     });
-    output.cells = cells(sides);
+    output.cells = cells(sides, &plans);
     Ok(output)
 }
 
@@ -168,28 +173,38 @@ fn deciding(figures: &[String], metric: &[String]) -> Result<Vec<String>, Failur
     Ok(chosen)
 }
 
-fn of_figure(
+/// A figure of the cells that have it on both sides and are comparable; the names are missing.
+fn pairs<'c>(
     name: &str,
+    [before, after]: [&'c [Cell]; 2],
+    plans: &[Difference],
+    duration_s: f64,
+) -> Vec<(&'c Cell, Pair<'c>)> {
+    let pair = |cell: &'c Cell| {
+        let other = after.get(place(after, cell)?)?;
+        let pair = Pair {
+            cell: cell.id,
+            name: "",
+            sides: [figure(cell, name)?, figure(other, name)?],
+            packets: [cell, other].map(|cell| packets(cell, duration_s)),
+        };
+        plan::incomparable(plans, cell)
+            .is_none()
+            .then_some((cell, pair))
+    };
+    before.iter().filter_map(pair).collect()
+}
+
+fn judged(
+    pairs: &[(&Cell, Pair<'_>)],
     matrix: &Matrix,
-    [before, after]: [&[Cell]; 2],
     compare: impl Fn(&[Pair<'_>]) -> Vec<Comparison>,
 ) -> Vec<Comparison> {
-    let sides = |cell| {
-        let other = after.get(place(after, cell)?)?;
-        Some((cell, [figure(cell, name)?, figure(other, name)?]))
-    };
-    let found: Vec<(&Cell, [&CellFigure; 2])> = before.iter().filter_map(sides).collect();
-    let cells = found.iter().map(|(cell, _)| cell_name(matrix, cell));
+    let cells = pairs.iter().map(|(cell, _)| cell_name(matrix, cell));
     let names: Vec<String> = cells.collect();
-    let pairs = found.iter().zip(&names);
-    let pairs: Vec<Pair<'_>> = pairs
-        .map(|((cell, sides), name)| Pair {
-            cell: cell.id,
-            name,
-            sides: *sides,
-        })
-        .collect();
-    compare(&pairs)
+    let named = pairs.iter().zip(&names);
+    let named = named.map(|((_, pair), name)| Pair { name, ..*pair });
+    compare(&named.collect::<Vec<_>>())
 }
 
 /// A figure of a cell that has runs.
@@ -230,18 +245,26 @@ fn complete(all: &mut [Comparison], subjects: [&Subject; 2], moved: Vec<Differen
     }
 }
 
-/// The cells without figures; of two states the one that has none.
-fn cells([before, after]: [&[Cell]; 2]) -> Vec<Cell> {
-    let bare = |cell: &Cell| {
+/// The cells without figures; of two states the one that has none, and those that are not comparable.
+fn cells([before, after]: [&[Cell]; 2], plans: &[Difference]) -> Vec<Cell> {
+    let state = |cell: &Cell| {
         let other = place(after, cell).and_then(|at| after.get(at));
         let missing = other
             .filter(|_| cell.state == CellState::Done)
             .unwrap_or(cell);
+        let apart = plan::incomparable(plans, cell).filter(|_| missing.state == CellState::Done);
+        match apart {
+            None => (missing.state, missing.reason.clone()),
+            why => (CellState::NotComparable, why),
+        }
+    };
+    let bare = |cell: &Cell| {
+        let (state, reason) = state(cell);
         Cell {
             id: cell.id,
             axes: cell.axes.clone(),
-            state: missing.state,
-            reason: missing.reason.clone(),
+            state,
+            reason,
             ..Cell::default()
         }
     };
@@ -251,7 +274,11 @@ fn cells([before, after]: [&[Cell]; 2]) -> Vec<Cell> {
 /// Refuses one round against one, and a check that could never fail.
 fn too_few(all: &[Comparison], is_check: bool) -> Option<Failure> {
     let decisive = || all.iter().filter(|one| one.primary);
-    let one = decisive().next()?;
+    let Some(one) = decisive().next() else {
+        let why = "no cell has a run with this figure in both matrices";
+        let hint = "complete both first: linerate matrix --resume DIR";
+        return Some(Failure::new(Kind::Invalid, "compare any cell", why).hint(hint));
+    };
     let runs = |one: &Comparison| one.before.n.min(one.after.n);
     let (n, m) = (one.before.n, one.after.n);
     let needed = one.needed.unwrap_or(4);

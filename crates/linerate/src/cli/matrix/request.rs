@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is asked: the plan of a file, and what the command line says otherwise.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 
 use linerate_method::matrix::{self, FAMILY, MTU, is_setting};
 use linerate_model::failure::Failure;
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Axis, Matrix};
 
 use super::settings::unknown_offload;
@@ -258,8 +259,28 @@ impl Request {
             rows: self.rows.clone(),
             rounds: self.rounds.unwrap_or_default(),
             order_seed: self.seed.unwrap_or_default(),
+            plan: self.plan(),
             ..Matrix::default()
         }
+    }
+
+    /// What each test is besides its cell.
+    fn plan(&self) -> BTreeMap<String, String> {
+        let list = |words: &[String]| (!words.is_empty()).then(|| words.join(" "));
+        let time = self
+            .time_ms
+            .map(|time| format!("{}s", time as f64 / 1000.0));
+        let known = [
+            ("time", time),
+            ("rate", self.rate.clone()),
+            ("fault", list(&self.fault)),
+            ("topology", self.topology.clone()),
+            ("flags", list(&self.flags)),
+        ];
+        let given = known.into_iter();
+        given
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+            .gather()
     }
 
     /// The lab: its MTU is the largest that is measured.

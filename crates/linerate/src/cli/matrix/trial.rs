@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use linerate_method::matrix::{self, ATTEMPTS, Axes, Progress, Slot};
 use linerate_model::cell_run::CellRun;
-use linerate_model::failure::{Failure, Kind};
+use linerate_model::failure::{Failure, Kind, without_code};
 use linerate_model::output::{Cell, CellState, Matrix};
 
 use super::measurement::{self, Peer};
@@ -35,6 +35,8 @@ pub(super) struct Trial<'a> {
     pub(super) steady: Steady,
     /// Where each run is kept.
     pub(super) directory: Option<PathBuf>,
+    /// The last runs that could not be stored.
+    pub(super) unstored: u32,
 }
 
 impl Trial<'_> {
@@ -54,13 +56,30 @@ impl Trial<'_> {
             };
             let run = self.one(slot, &cell, session)?;
             self.take(slot, &cell, run, session);
-            if self.directory.is_some() && session.run_directory().is_none() {
-                return Err(Failure::measuring("store the run", NOT_STORED));
-            }
+            self.check_stored(session)?;
             if self.progress.is_hopeless() {
                 return Err(self.hopeless());
             }
         }
+        Ok(())
+    }
+
+    /// A run that could not be stored is stored with a later one. When that fails for a while, the matrix ends: what
+    /// follows would be lost with this process.
+    fn check_stored(&mut self, session: &mut Session) -> Result<(), Failure> {
+        let why = session.not_stored().filter(|_| self.directory.is_some());
+        let Some(why) = why.map(without_code) else {
+            self.unstored = 0;
+            return Ok(());
+        };
+        self.unstored += 1;
+        if self.unstored >= MOST_UNSTORED {
+            let what = format!("store the last {} runs", self.unstored);
+            let hint = "make room there: what is not stored then is measured again";
+            return Err(Failure::measuring(what, why).hint(hint));
+        }
+        let text = format!("{why}; this run is stored with the next one, if there is room then");
+        session.console.alert(&text);
         Ok(())
     }
 
@@ -277,6 +296,5 @@ fn failed(slot: Slot) -> CellState {
 /// A time that is worth a correction, seconds.
 const LONG_S: f64 = 60.0;
 /// A long measurement whose results would be lost by a crash is not continued.
-const NOT_STORED: &str =
-    "its directory takes no more, and what follows would be lost if this ended early";
+const MOST_UNSTORED: u32 = 3;
 const REDRAWN: Duration = Duration::from_millis(500);

@@ -62,6 +62,7 @@ impl Kind {
             cell,
             name: "cell",
             sides: [before, after],
+            packets: [0.0; 2],
         });
         compare(&pairs.collect::<Vec<_>>(), 0.02, 1)
     }
@@ -107,6 +108,16 @@ fn a_matrix_without_an_effect_has_a_false_verdict_in_at_most_five_of_a_hundred()
     }
 }
 
+/// As many cells as a large plan has. By construction the chance is below 4 %, so about eight of 200 matrices have one.
+#[test]
+fn of_two_hundred_matrices_of_a_thousand_cells_at_most_ten_have_a_false_verdict() {
+    for noise in NOISES {
+        let found = false_verdicts(Kind::new(1000, noise), 200);
+        println!("{noise:?}: {found} of 200 matrices of 1000 cells");
+        assert!(found <= 10, "{noise:?}: {found} of 200");
+    }
+}
+
 /// Noise that lasts longer than a round makes two sessions differ: of matrices of five cells whose runs correlate by 0.9, a
 /// quarter would have a false verdict. Two values of an axis of one matrix meet the same noise.
 #[test]
@@ -126,6 +137,7 @@ fn interleaved_cells_stand_noise_that_lasts_longer_than_a_round() {
                 cell,
                 name: "cell",
                 sides: [before, after],
+                packets: [0.0; 2],
             });
             let all = compare(&pairs.collect::<Vec<_>>(), 0.02, 1);
             all.iter().any(differs)
@@ -161,16 +173,16 @@ fn false_verdicts(kind: Kind, matrices: u64) -> u64 {
 /// Enough to prove it where the chance is 4 %, as it is by construction.
 const MATRICES: u64 = 4000;
 
-/// Three per cent in half of forty cells, with a noise of one per cent: the share of the effects that is found, and of the
-/// matrices with a false difference in the other half.
-fn with_effects(matrices: u64) -> [f64; 2] {
+/// An effect in the first cells of many, with a noise of one per cent: the share of the effects that is found, and of the
+/// matrices with a false difference in another cell.
+fn with_effects([first, cells]: [usize; 2], size: f64, matrices: u64) -> [f64; 2] {
     let kind = Kind {
         sd: 0.01,
         unequal: false,
-        ..Kind::new(40, Noise::Normal)
+        ..Kind::new(cells, Noise::Normal)
     };
-    let has_one = |one: &Comparison| one.cell.is_some_and(|cell| cell <= 20);
-    let effect = |at: usize| if at < 20 { 0.03_f64.ln_1p() } else { 0.0 };
+    let has_one = |one: &Comparison| one.cell.is_some_and(|cell| cell as usize <= first);
+    let effect = |at: usize| if at < first { size.ln_1p() } else { 0.0 };
     let (mut found, mut wrong) = (0, 0);
     for seed in 0..matrices {
         let all = kind.compared(seed, effect);
@@ -180,23 +192,32 @@ fn with_effects(matrices: u64) -> [f64; 2] {
         wrong += usize::from(all.iter().any(is_false));
         assert!(all[0].cell.is_none() && differs(&all[0]), "as a whole");
     }
-    let shares = [found as f64 / 20.0, wrong as f64].map(|count| count / matrices as f64);
+    let shares = [found as f64 / first as f64, wrong as f64].map(|count| count / matrices as f64);
     println!("effects found, and matrices with a false one: {shares:?}");
     shares
 }
 
 #[test]
 fn true_effects_are_found_in_six_rounds() {
-    let [found, wrong] = with_effects(60);
+    let [found, wrong] = with_effects([20, 40], 0.03, 60);
     assert!(found >= 0.8, "{found}");
     // 4 % of 60: six or more happen once in 26.
     assert!(wrong <= 0.08, "{wrong}");
 }
 
+/// A larger one is needed to stand out of a thousand cells.
+#[test]
+fn true_effects_in_a_tenth_of_a_thousand_cells_are_found() {
+    let [found, wrong] = with_effects([100, 1000], 0.04, 20);
+    assert!(found >= 0.8, "{found}");
+    // 4 % of 20: four or more happen once in 100.
+    assert!(wrong <= 0.15, "{wrong}");
+}
+
 #[test]
 #[ignore = "a long simulation: cargo test --release"]
 fn effects_elsewhere_cause_no_false_ones() {
-    let [found, wrong] = with_effects(2000);
+    let [found, wrong] = with_effects([20, 40], 0.03, 2000);
     assert!(found >= 0.8 && wrong <= 0.05, "{found} {wrong}");
 }
 
