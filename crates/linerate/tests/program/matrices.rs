@@ -271,7 +271,7 @@ fn tests_of_another_kind_are_named_or_not_compared() {
     assert_eq!(code, Some(0), "{text}");
     for said in [
         "equivalent within 2 % in 2",
-        "udp not comparable (1) not comparable (1)",
+        "+0 % not comparable (1) not comparable (1)",
         "(1) the rate is 10M in A and 100M in B",
     ] {
         assert!(text.contains(said), "{said}: {text}");
