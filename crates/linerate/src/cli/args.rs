@@ -226,6 +226,6 @@ const EXAMPLES: &str = "Examples:
   linerate -c 192.0.2.7 -u -P4     as with iperf3: `linerate udp …` (docs/iperf3.md)";
 
 pub(super) const EXIT_STATUS: &str = "Exit status:
-  0 measured, every expectation met    1 an expectation failed
+  0 measured, every expectation met    1 an expectation failed, or nic-check found something wrong
   2 wrong command line                 3 could not measure
   4 measured but not valid             130 interrupted";

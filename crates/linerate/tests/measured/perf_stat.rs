@@ -41,26 +41,25 @@ impl Attached {
             .spawn()
             .unwrap();
         let attached = Self { perf, report };
-        attached.wait();
+        attached.wait(process);
         attached
     }
 
-    /// Waits until it has an event.
-    fn wait(&self) {
+    /// Waits until it has an event for each thread: what a thread starts before it has one is not counted.
+    fn wait(&self, process: u32) {
         let deadline = Instant::now() + Duration::from_secs(40);
         let directory = format!("/proc/{}/fd", self.perf.id());
-        let is_event = |path: PathBuf| {
+        let is_event = |path: &PathBuf| {
             let target = std::fs::read_link(path);
             target.is_ok_and(|target| target.to_string_lossy().contains("perf_event"))
         };
-        let has_event = || {
-            let mut all = std::fs::read_dir(&directory)
-                .into_iter()
-                .flatten()
-                .flatten();
-            all.any(|one| is_event(one.path()))
+        let entries = |directory: &str| {
+            let all = std::fs::read_dir(directory).into_iter().flatten();
+            all.flatten().map(|one| one.path())
         };
-        while !has_event() {
+        let threads = format!("/proc/{process}/task");
+        let events = || entries(&directory).filter(|path| is_event(path)).count();
+        while events() < entries(&threads).count() {
             assert!(Instant::now() < deadline, "perf does not attach");
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -211,8 +211,14 @@ fn name(
     symbols: &Symbols<'_>,
     context: impl Fn(&str) -> bool,
 ) -> String {
-    let functions = stack.chain.iter().map(|address| symbols.at(*address));
-    let under = functions.flatten().find(|one| context(one.name));
+    let functions = || {
+        let each = stack.chain.iter().map(|address| symbols.at(*address));
+        each.flatten()
+    };
+    let under = functions().find(|one| context(one.name));
+    // In a PID namespace every task outside of it has this number, too (kernel/events/core.c, `perf_event_pid_type`).
+    let is_other =
+        is_other || (stack.tid == NO_TASK && !functions().any(|one| one.name == IDLE_LOOP));
     let leaf = stack.chain.first().and_then(|address| symbols.at(*address));
     let own = leaf.unwrap_or(Symbol {
         name: UNKNOWN,
@@ -221,7 +227,7 @@ fn name(
     let (function, module) = match (stack.is_user, stack.tid, under) {
         (_, _, None) if is_other => (OTHERS, None),
         (true, ..) => (USER, None),
-        (false, IDLE_TASK, None) => (IDLE, None),
+        (false, NO_TASK, None) => (IDLE, None),
         _ => (own.name, own.module),
     };
     let under = under.map(|one| one.name);
@@ -266,7 +272,7 @@ impl Part {
             Ok(file) => own != file,
             // A thread of the kernel has no file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                pid != IDLE_TASK && !std::path::Path::new(&format!("/proc/{pid}")).exists()
+                pid != NO_TASK && !std::path::Path::new(&format!("/proc/{pid}")).exists()
             }
             Err(_) => true,
         }
@@ -288,7 +294,10 @@ fn reason(error: &io::Error) -> SamplingMissing {
 
 /// A prime, so that what happens every few milliseconds is not always, or never, seen.
 const HZ: u64 = 997;
-const IDLE_TASK: u32 = 0;
+/// The idle task of a processor.
+const NO_TASK: u32 = 0;
+/// kernel/sched/idle.c
+const IDLE_LOOP: &str = "do_idle";
 const KALLSYMS: &str = "/proc/kallsyms";
 /// 256 KiB where a page has 4 KiB: what a processor of 1000 samples per second and 30 callers writes in a second.
 const RING_PAGES: usize = 64;
@@ -314,11 +323,13 @@ mod tests {
 ffffffff81000100 T udp_sendmsg
 ffffffff81000200 t handle_softirqs
 ffffffff81000300 t net_rx_action
+ffffffff81000400 t do_idle
 ffffffffc0100200 t veth_xmit\t[veth]
 ";
     const SEND: u64 = 0xffff_ffff_8100_0110;
     const SOFTIRQ: u64 = 0xffff_ffff_8100_0210;
     const RECEIVE: u64 = 0xffff_ffff_8100_0310;
+    const WAIT: u64 = 0xffff_ffff_8100_0410;
     const TRANSMIT: u64 = 0xffff_ffff_c010_0204;
 
     fn stack(tid: u32, chain: &[u64]) -> Stack {
@@ -338,7 +349,9 @@ ffffffffc0100200 t veth_xmit\t[veth]
                 stack(7, &[TRANSMIT, SEND]),
                 stack(7, &[RECEIVE, SOFTIRQ, SEND]),
                 stack(0, &[RECEIVE, SOFTIRQ]),
+                stack(0, &[WAIT]),
                 stack(0, &[SEND]),
+                stack(0, &[]),
                 stack(7, &[]),
                 stack(7, &[3]),
             ],
@@ -351,6 +364,7 @@ ffffffffc0100200 t veth_xmit\t[veth]
             ("1 veth_xmit [veth]", 1),
             ("1 net_rx_action < handle_softirqs", 2),
             ("1 (idle)", 1),
+            ("1 (others)", 2),
             ("1 (user)", 1),
             ("1 (unknown)", 1),
             ("lost", 4),
@@ -385,7 +399,7 @@ ffffffffc0100200 t veth_xmit\t[veth]
                 stack(theirs, &[SEND]),
                 stack(theirs, &[]),
                 stack(theirs, &[RECEIVE, SOFTIRQ, SEND]),
-                stack(0, &[SEND]),
+                stack(0, &[WAIT]),
             ],
             ..Taken::default()
         };

@@ -187,6 +187,25 @@ mod tests {
     }
 
     #[test]
+    fn the_structure_of_this_kernel_is_read_to_its_end() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut bytes = [0; BYTES];
+        let length =
+            sockopt::get_bytes(&stream, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes).unwrap();
+        let within = FIELDS
+            .iter()
+            .filter(|(_, at, width)| usize::from(at + width) <= length);
+        let wanted: Vec<&str> = within.map(|(name, ..)| *name).collect();
+        let read = all(&stream).unwrap();
+        assert_eq!(
+            read.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+            wanted
+        );
+        assert!(length < BYTES, "the kernel has no more than was asked for");
+    }
+
+    #[test]
     fn a_short_structure_lacks_the_later_fields() {
         // Linux 3.x: 104 bytes, ending with tcpi_total_retrans.
         let mut bytes = [0; 104];

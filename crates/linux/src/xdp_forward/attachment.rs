@@ -67,7 +67,9 @@ fn remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied => {
             "as root of the machine: a user namespace may not load BPF programs"
         }
-        io::ErrorKind::ResourceBusy => "detach the other program: ip link set dev IFACE xdp off",
+        io::ErrorKind::ResourceBusy => {
+            "end the program that holds it (bpftool link show); one of ip(8): ip link set dev IFACE xdp off"
+        }
         io::ErrorKind::NotFound => "ip link, for the names of the interfaces",
         io::ErrorKind::AlreadyExists => "two different interfaces",
         _ => "another interface, or Linux 5.9 or later (bridge: 6.6) with CONFIG_BPF_SYSCALL",

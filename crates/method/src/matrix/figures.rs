@@ -18,12 +18,15 @@ pub fn values(run: &Output) -> BTreeMap<String, f64> {
         learn(PACKETS, packets_per_second(test));
         learn(LOSS, test.loss_ratio);
         learn(RETRANSMITS, test.retransmits.map(|count| count as f64));
-        let [local, remote] = [test.cpu.local, test.cpu.remote].map(|cpu| cpu.map(busy));
-        match share_a_machine(&run.hosts) {
-            true => learn(CPU_MACHINE, local.or(remote)),
-            false => {
-                learn(CPU_LOCAL, local);
-                learn(CPU_REMOTE, remote);
+        let is_shared = share_a_machine(&run.hosts);
+        for (names, share) in [(CPU, busy as fn(Cpu) -> f64), (SYSTEM, kernel)] {
+            let [local, remote] = [test.cpu.local, test.cpu.remote].map(|cpu| cpu.map(share));
+            match is_shared {
+                true => learn(names.machine, local.or(remote)),
+                false => {
+                    learn(names.local, local);
+                    learn(names.remote, remote);
+                }
             }
         }
     }
@@ -48,15 +51,25 @@ pub(super) fn meaning(name: &str) -> (&'static str, bool) {
 }
 
 /// In the order in which they are shown; others follow.
-pub(super) const ORDER: [&str; 7] = [
+pub(super) const ORDER: [&str; 10] = [
     RATE,
     PACKETS,
     LOSS,
     RETRANSMITS,
-    CPU_MACHINE,
-    CPU_LOCAL,
-    CPU_REMOTE,
+    CPU.machine,
+    CPU.local,
+    CPU.remote,
+    SYSTEM.machine,
+    SYSTEM.local,
+    SYSTEM.remote,
 ];
+
+/// A figure of each host, or of the machine that is both.
+struct OfHosts {
+    machine: &'static str,
+    local: &'static str,
+    remote: &'static str,
+}
 
 fn packets_per_second(test: &Test) -> Option<f64> {
     let received = test.received_packets? as f64;
@@ -65,7 +78,12 @@ fn packets_per_second(test: &Test) -> Option<f64> {
 
 /// The share of all processors' time that was spent. Time that a hypervisor took is not.
 fn busy(cpu: Cpu) -> f64 {
-    cpu.user + cpu.system + cpu.softirq + cpu.irq
+    cpu.user + kernel(cpu)
+}
+
+/// The share that the kernel spent.
+fn kernel(cpu: Cpu) -> f64 {
+    cpu.system + cpu.softirq + cpu.irq
 }
 
 /// Both ends of a lab are one machine: neither has a load of its own.
@@ -81,9 +99,16 @@ const RATE: &str = "delivered_bits_per_second";
 const PACKETS: &str = "packets_per_second";
 const LOSS: &str = "loss_ratio";
 const RETRANSMITS: &str = "retransmits";
-const CPU_MACHINE: &str = "cpu_machine";
-const CPU_LOCAL: &str = "cpu_local";
-const CPU_REMOTE: &str = "cpu_remote";
+const CPU: OfHosts = OfHosts {
+    machine: "cpu_machine",
+    local: "cpu_local",
+    remote: "cpu_remote",
+};
+const SYSTEM: OfHosts = OfHosts {
+    machine: "system_machine",
+    local: "system_local",
+    remote: "system_remote",
+};
 
 #[cfg(test)]
 mod tests {
@@ -128,16 +153,17 @@ mod tests {
         assert_eq!(values[RATE], 17.4e6);
         assert_eq!(values[PACKETS], 150.0);
         assert_eq!(values[LOSS], 0.0);
-        assert!((values[CPU_LOCAL] - 0.31).abs() < 1e-12);
-        assert_eq!(values[CPU_REMOTE], 0.0);
-        assert!(!values.contains_key(RETRANSMITS) && !values.contains_key(CPU_MACHINE));
+        assert!((values[CPU.local] - 0.31).abs() < 1e-12);
+        assert!((values[SYSTEM.local] - 0.3).abs() < 1e-12);
+        assert_eq!(values[CPU.remote], 0.0);
+        assert!(!values.contains_key(RETRANSMITS) && !values.contains_key(CPU.machine));
         assert!(values.keys().all(|name| ORDER.contains(&name.as_str())));
     }
 
     #[test]
     fn two_ends_on_one_machine_have_one_load() {
         let values = values(&run(["a", "a"]));
-        assert!(values.contains_key(CPU_MACHINE) && !values.contains_key(CPU_REMOTE));
+        assert!(values.contains_key(CPU.machine) && !values.contains_key(CPU.remote));
     }
 
     #[test]

@@ -246,7 +246,8 @@ fn lossless_packets(pair: &Pair<'_>) -> Option<f64> {
 }
 
 /// The loss below which two sides that lost nothing are called equivalent: the margin's share of a tolerable one. The
-/// probability that a path with this loss loses none of n packets is at most e^(-n times it): at 5 % the rule of three.
+/// probability that a path with this loss loses none of n packets is at most e^(-n times it), where losses are independent: at 5 % the
+/// rule of three.
 fn loss_that_matters(margin: f64) -> f64 {
     margin * TOLERABLE_LOSS
 }

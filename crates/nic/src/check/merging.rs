@@ -193,9 +193,9 @@ fn segment(path: &Path, of: &Second, sequence: u32) -> Vec<u8> {
 
 fn udp_pairs(bench: &Bench, family: &Family) -> Vec<Pair> {
     let sizes = [
-        ("equal sizes", SIZE, SIZE),
-        ("a longer one", SIZE, 2 * SIZE),
-        ("a shorter one", SIZE, 9),
+        ("as many bytes", SIZE, SIZE),
+        ("more bytes", SIZE, 2 * SIZE),
+        ("fewer bytes", SIZE, 9),
     ];
     let pair = |(port, (why, one, other)): (u16, (&'static str, usize, usize))| {
         let path = bench.inward(family, port, family.near_udp);

@@ -102,7 +102,7 @@ impl Longer {
     fn said(&self) -> String {
         match self.tried {
             0 => "longer ones were not tried: the other end's MTU is not larger".to_owned(),
-            tried => format!("of {tried} longer ones {} were taken, none cut", self.taken),
+            tried => format!("of {tried} longer ones {} were taken whole", self.taken),
         }
     }
 }

@@ -135,7 +135,7 @@ fn received(bench: &mut Bench, family: &Family) -> io::Result<Vec<u64>> {
 const GROUP: &str = "time";
 const ATTEMPTS: usize = 3;
 const FRAMES: u64 = 240;
-const FROM_PORT: u16 = 40_012;
+const FROM_PORT: u16 = 40_013;
 /// A frame of it fits every MTU that IPv6 allows, and most that IPv4 does.
 const PAYLOAD_BYTES: usize = 64;
 /// What adjusting a clock's rate (adjtimex(2), at most 500 ppm) makes of the seconds of a round, and more.

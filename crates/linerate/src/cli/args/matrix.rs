@@ -67,7 +67,7 @@ pub(in crate::cli) struct MatrixArgs {
     /// Continue the matrix in this directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["words", "axes", "set", "rows", "host6", "rounds", "time", "bitrate", "quick", "seed", "settle", "name", "dry_run", "output", "lab", "flags"])]
     pub(in crate::cli) resume: Option<PathBuf>,
-    /// Continue also where a kernel, driver or processor is not that of the runs so far
+    /// Continue also where the name, kernel, driver or processors of a host are not those of the runs so far
     #[arg(long)]
     pub(in crate::cli) other_host: bool,
     /// Store the matrix in this directory; an unfinished one of the same plan continues

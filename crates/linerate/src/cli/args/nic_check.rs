@@ -47,7 +47,7 @@ pub(in crate::cli) struct NicCheckArgs {
     #[arg(long, help_heading = "Lab", value_name = "FAULT", requires = "lab")]
     #[arg(conflicts_with = "interface")]
     pub(in crate::cli) fault: Vec<Fault>,
-    /// Connect the hosts of the lab by a veth, without a wire: nothing can be judged
+    /// Connect the hosts of the lab by a veth, without a wire: what is sent cannot be judged
     #[arg(
         long,
         help_heading = "Lab",

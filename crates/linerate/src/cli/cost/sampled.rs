@@ -22,7 +22,10 @@ pub(super) fn run(session: &mut Session, plan: &TestPlan) -> Result<Vec<String>,
         Some(tests.next()?.group.clone())
     });
     let load_ns = group.as_deref().and_then(|group| session.load_ns(group));
-    let seen = sampling.and_then(|sampling| sampling.end(load_ns.unwrap_or_default(), is_context));
+    let seen = sampling.and_then(|sampling| {
+        let load_ns = load_ns.ok_or(SamplingMissing::Unknown)?;
+        sampling.end(load_ns, is_context)
+    });
     let ids = ran?;
     let values = seen.unwrap_or_else(why);
     session.took(&sample(group, values));

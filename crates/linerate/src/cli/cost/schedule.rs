@@ -241,7 +241,8 @@ impl Schedule {
 
 const SAMPLES_MS_MIN: u64 = 1000;
 const SAMPLES_MS_MAX: u64 = 5000;
-/// A batch is an eighth of it: as much as an unlimited sender hands to its kernel at once, so that it wakes as rarely as it can.
+/// A batch is an eighth of it: as much as an unlimited sender hands to its kernel at once (with segmentation it hands over more), so that
+/// it wakes as rarely as it can.
 const BURST_PACKETS: u32 = 128;
 const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
 const IPV4_BYTES: u32 = 20;

@@ -216,7 +216,15 @@ fn a_directory_that_is_gone_is_named() {
     child.kill().unwrap();
     child.wait().unwrap();
     fs::rename(&inside, outside.join("moved")).unwrap();
-    assert_eq!(tune(&outside, &["restore"]), (1, vec!["failed".to_owned()]));
+    let ended = Command::new(env!("CARGO_BIN_EXE_linerate"))
+        .env("XDG_STATE_HOME", &outside)
+        .args(["tune", "restore"])
+        .output()
+        .unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+    let said = [ended.stdout, ended.stderr].concat();
+    let said: String = String::from_utf8_lossy(&said).split_whitespace().collect();
+    assert!(said.contains(inside.to_str().unwrap()), "{said}");
     fs::rename(outside.join("moved"), &inside).unwrap();
     assert_eq!(
         tune(&outside, &["restore"]),

@@ -159,4 +159,19 @@ const TITLES: &[(&str, &str, &str)] = &[
         "CPU",
         "of all processors of the machine that both ends share",
     ),
+    (
+        "system_local",
+        "system time local",
+        "kernel, of all processors of the local host",
+    ),
+    (
+        "system_remote",
+        "system time remote",
+        "kernel, of all processors of the remote host",
+    ),
+    (
+        "system_machine",
+        "system time",
+        "kernel, of all processors of the machine that both ends share",
+    ),
 ];
