@@ -127,6 +127,8 @@ fn tests(set: &Set, emulator: Option<&str>) -> Result<String, String> {
     let mut cargo = Command::new(build::cargo());
     cargo.args(["test", "--quiet", "--no-fail-fast", "--lib"]);
     cargo.args(["--target", set.target.triple]);
+    // A directory of its own: whoever stops this while it compiles would stop all who wait for its lock.
+    cargo.args(["--target-dir", "target/foreign"]);
     cargo.args(set.target.options());
     cargo.args(
         set.packages
