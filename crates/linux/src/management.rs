@@ -209,8 +209,11 @@ mod tests {
             .env("SSH_CONNECTION", "127.0.0.7 50000 127.0.0.1 22")
             .spawn()
             .unwrap();
-        // Until it runs, its environment is this one's.
-        while sysfs::line(&of(sleep.id(), "comm")).as_deref() != Some("sleep") {
+        // Until it runs, its environment is this one's; the kernel gives it its name before its environment.
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(40);
+        let is_named = || sysfs::line(&of(sleep.id(), "comm")).as_deref() == Some("sleep");
+        while !is_named() || client(sleep.id()).is_none() {
+            assert!(std::time::Instant::now() < deadline, "no environment");
             std::thread::yield_now();
         }
         let found = client(sleep.id());
