@@ -14,7 +14,7 @@
 //!   the kernel, and a bridge takes frames to the new address for another host's.
 //! - Frames beyond one page (jumbo) are refused by most drivers when the program is attached; it does not ask for fragments.
 //! - Route: VLAN tags, IPv4 options and fragments, IPv6 extension headers (also fragments, IPsec), link-local addresses and
-//!   frames with more bytes behind the packet than padding to 64 bytes pass to the kernel. So does IPv4 whose source is not routed back to the port it
+//!   frames with more bytes after the packet than padding to 64 bytes pass to the kernel. So does IPv4 whose source is not routed back to the port it
 //!   came from, in case `rp_filter` has to judge it: right, but not fast. `NO_NEIGH` names the interface since Linux 5.12; before,
 //!   the route back is not checked while that neighbour is unknown.
 //! - Route: a neighbour's entry is used while the kernel holds it valid. Traffic does not confirm it, so a host that moves to another Ethernet address
