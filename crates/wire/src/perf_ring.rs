@@ -51,7 +51,7 @@ fn record(kind: u32, misc: u16, body: &[u8]) -> Option<PerfRecord> {
 fn stack(misc: u16, body: &[u8]) -> Option<Stack> {
     let is_user = misc & MODE == USER_MODE;
     let half = |at: usize| Some(u32::from_ne_bytes(*body.get(at..)?.first_chunk()?));
-    let length = usize::try_from(word(body, 3)?).ok()?;
+    let length = usize::try_from(word(body, 3)?).unwrap_or(usize::MAX);
     let words = body.get(CHAIN_AT..)?.chunks_exact(8).take(length);
     let called = words.filter_map(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
     let mut chain: Vec<u64> = called.filter(|address| *address < CONTEXT_MARKS).collect();
