@@ -7,20 +7,24 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod hosts;
+#[path = "../sandboxed/mod.rs"]
+mod sandboxed;
+#[path = "../sandboxed/twice.rs"]
+mod twice;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use linerate_linux::drops::{Filter, Refused, Watch, program_ids};
 use linerate_linux::nft;
 use linerate_linux::qdisc;
-use linerate_linux::sandbox::{self, Privilege};
+use linerate_linux::sandbox::Privilege;
 use linerate_linux::udp::{self, Options, Sender, TxMode};
 
 use hosts::{ADDRESSES, PATIENCE, Pair, at_least, flow, total};
+use twice::enter_twice;
 
 const TESTS: &[(&str, fn())] = &[
     (
@@ -55,62 +59,22 @@ const TESTS: &[(&str, fn())] = &[
 ];
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--list") {
-        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
     if std::env::var_os(TO_BE_KILLED).is_some() {
         return to_be_killed();
     }
-    let inside = std::env::var_os(IN_A_USER_NAMESPACE).is_some();
-    let other_way = (!inside).then(again_in_a_user_namespace);
-    let here = match sandbox::enter(inside.then_some(Privilege::UserNamespace)) {
-        Ok(Privilege::UserNamespace) => refused_in_a_user_namespace(),
-        Ok(Privilege::Root) => run_all(),
-        Err(refusal) => {
-            println!(
-                "skipped: {} tests: {refusal}; {}",
-                TESTS.len(),
-                refusal.remedy()
-            );
-            ExitCode::SUCCESS
-        }
-    };
-    if other_way == Some(false) {
-        ExitCode::FAILURE
-    } else {
-        here
-    }
-}
-
-fn again_in_a_user_namespace() -> bool {
-    let mut again = Command::new(std::env::current_exe().unwrap());
-    again
-        .args(std::env::args().skip(1))
-        .env(IN_A_USER_NAMESPACE, "1");
-    again.status().is_ok_and(|status| status.success())
+    enter_twice(TESTS, |privilege| match privilege {
+        Privilege::UserNamespace => refused_in_a_user_namespace(),
+        Privilege::Root => run_all(),
+    })
 }
 
 fn run_all() -> ExitCode {
-    if let Err(refused @ (Refused::Permission { .. } | Refused::TooOld { .. })) =
-        Watch::start(&Filter::default())
-    {
-        println!("skipped: {} tests: {refused}", TESTS.len());
-        return ExitCode::SUCCESS;
+    match Watch::start(&Filter::default()) {
+        Err(refused @ (Refused::Permission { .. } | Refused::TooOld { .. })) => {
+            sandboxed::skip(TESTS, &refused.to_string())
+        }
+        _ => sandboxed::run(TESTS, Privilege::Root),
     }
-    let wanted = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with('-'));
-    let chosen = TESTS
-        .iter()
-        .filter(|(name, _)| wanted.as_ref().is_none_or(|w| name.contains(w)));
-    let mut failed = 0;
-    for (name, test) in chosen {
-        let passed = catch_unwind(AssertUnwindSafe(test)).is_ok();
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
-        failed += u8::from(!passed);
-    }
-    ExitCode::from(failed.min(1))
 }
 
 /// Root there has no rights here, and the error says so.
@@ -339,5 +303,4 @@ fn settled(read: impl Fn() -> u32) -> u32 {
     }
 }
 
-const IN_A_USER_NAMESPACE: &str = "LINERATE_TEST_USER_NAMESPACE";
 const TO_BE_KILLED: &str = "LINERATE_TEST_TO_BE_KILLED";

@@ -5,85 +5,34 @@
 //! libtest starts threads, and a process with threads cannot enter a user namespace: so this
 //! harness is its own. It answers `--list` and takes a name to filter by, as libtest does.
 #![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../sandboxed/mod.rs"]
+mod sandboxed;
+#[path = "../sandboxed/twice.rs"]
+mod twice;
 
 use std::error::Error;
 use std::net::{IpAddr, UdpSocket};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use linerate_linux::netns::NetNs;
 use linerate_linux::rtnl::Rtnl;
-use linerate_linux::sandbox::{self, Privilege};
+
+use twice::enter_twice;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-type Test = (&'static str, fn() -> Outcome);
-
-const TESTS: &[Test] = &[
-    (
-        "datagram_crosses_a_veth_in_both_families",
-        datagram_crosses_a_veth,
-    ),
-    ("command_starts_inside", command_starts_inside),
+const TESTS: &[(&str, fn())] = &[
+    ("datagram_crosses_a_veth_in_both_families", || {
+        datagram_crosses_a_veth().unwrap();
+    }),
+    ("command_starts_inside", || command_starts_inside().unwrap()),
 ];
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--list") {
-        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
-    let wanted = std::env::var_os(IN_A_USER_NAMESPACE).is_some();
-    let other_way = (!wanted).then(again_in_a_user_namespace);
-    let asked = wanted.then_some(Privilege::UserNamespace);
-    let here = match sandbox::enter(asked) {
-        Ok(privilege) => run_all(privilege),
-        Err(refusal) => {
-            println!(
-                "skipped: {} tests: {refusal}; {}",
-                TESTS.len(),
-                refusal.remedy()
-            );
-            ExitCode::SUCCESS
-        }
-    };
-    if other_way == Some(false) {
-        ExitCode::FAILURE
-    } else {
-        here
-    }
-}
-
-/// The same tests without the privilege that the caller may have.
-fn again_in_a_user_namespace() -> bool {
-    let program = std::env::current_exe();
-    let mut again = Command::new(program.unwrap_or_default());
-    again
-        .args(std::env::args().skip(1))
-        .env(IN_A_USER_NAMESPACE, "1");
-    again.status().is_ok_and(|status| status.success())
-}
-
-const IN_A_USER_NAMESPACE: &str = "LINERATE_TEST_USER_NAMESPACE";
-
-fn run_all(privilege: Privilege) -> ExitCode {
-    let filter = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with('-'));
-    let chosen = TESTS
-        .iter()
-        .filter(|(name, _)| filter.as_ref().is_none_or(|f| name.contains(f)));
-    let mut failed = 0;
-    for (name, test) in chosen {
-        let verdict = match catch_unwind(AssertUnwindSafe(test)) {
-            Ok(Ok(())) => "ok".to_owned(),
-            Ok(Err(error)) => format!("FAILED: {error}"),
-            Err(_) => "FAILED: panicked".to_owned(),
-        };
-        println!("test {privilege:?}::{name} ... {verdict}");
-        failed += usize::from(verdict != "ok");
-    }
-    ExitCode::from(u8::from(failed > 0))
+    enter_twice(TESTS, |privilege| sandboxed::run(TESTS, privilege))
 }
 
 fn datagram_crosses_a_veth() -> Outcome {

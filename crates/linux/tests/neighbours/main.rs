@@ -55,7 +55,7 @@ const SIGNATURE: Signature = Signature {
 };
 
 fn main() -> ExitCode {
-    sandboxed::run(TESTS)
+    sandboxed::enter(TESTS, None, |privilege| sandboxed::run(TESTS, privilege))
 }
 
 fn the_kernel_answers_our_questions() {

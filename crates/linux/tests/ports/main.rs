@@ -8,18 +8,21 @@
 
 mod cable;
 mod fallback;
+#[path = "../sandboxed/mod.rs"]
+mod sandboxed;
+#[path = "../sandboxed/twice.rs"]
+mod twice;
 mod xdp;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use linerate_linux::clock;
 use linerate_linux::port::{Backend, Wanted, open};
 use linerate_linux::rtnl::Rtnl;
-use linerate_linux::sandbox::{self, Privilege};
 
 use cable::{Cable, FRAME_BYTES, frame, lost, numbers, send_all, settle, with};
+use twice::enter_twice;
 
 const TESTS: &[(&str, fn())] = &[
     (
@@ -82,57 +85,13 @@ const TESTS: &[(&str, fn())] = &[
 ];
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--list") {
-        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
     if std::env::var_os(xdp::TO_BE_KILLED).is_some() {
         return xdp::to_be_killed();
     }
     if let Ok(backend) = std::env::var(fallback::POOR) {
         return fallback::tell_what_is_had(&backend);
     }
-    let inside = std::env::var_os(IN_A_USER_NAMESPACE).is_some();
-    let other_way = inside || again_in_a_user_namespace();
-    let here = match sandbox::enter(inside.then_some(Privilege::UserNamespace)) {
-        Ok(privilege) => run_all(privilege),
-        Err(refusal) => {
-            println!(
-                "skipped: {} tests: {refusal}; {}",
-                TESTS.len(),
-                refusal.remedy()
-            );
-            ExitCode::SUCCESS
-        }
-    };
-    if other_way { here } else { ExitCode::FAILURE }
-}
-
-fn again_in_a_user_namespace() -> bool {
-    let mut again = Command::new(std::env::current_exe().unwrap());
-    again
-        .args(std::env::args().skip(1))
-        .env(IN_A_USER_NAMESPACE, "1");
-    again.status().is_ok_and(|status| status.success())
-}
-
-fn run_all(privilege: Privilege) -> ExitCode {
-    let wanted = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with('-'));
-    let chosen = TESTS
-        .iter()
-        .filter(|(name, _)| wanted.as_ref().is_none_or(|w| name.contains(w)));
-    let mut failed = 0;
-    for (name, test) in chosen {
-        let passed = catch_unwind(AssertUnwindSafe(test)).is_ok();
-        println!(
-            "test {name} ({privilege:?}) ... {}",
-            if passed { "ok" } else { "FAILED" }
-        );
-        failed += u8::from(!passed);
-    }
-    ExitCode::from(failed.min(1))
+    enter_twice(TESTS, |privilege| sandboxed::run(TESTS, privilege))
 }
 
 fn every_frame_arrives_as_it_was() {
@@ -321,5 +280,3 @@ fn an_interface_that_is_not_there() {
     let refused = open("lo", &Wanted::default()).unwrap_err();
     assert!(refused.to_string().contains("lo is down"), "{refused}");
 }
-
-const IN_A_USER_NAMESPACE: &str = "LINERATE_TEST_PORTS_INSIDE";

@@ -5,32 +5,45 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use linerate_linux::sandbox;
+use linerate_linux::sandbox::{self, Privilege};
 
-/// Runs those tests whose name contains the first argument, one after the other.
-pub(crate) fn run(tests: &[(&str, fn())]) -> ExitCode {
+/// Each with its name.
+pub(crate) type Tests = [(&'static str, fn())];
+
+/// Enters a sandbox, with one kind of privilege or any, and runs `inside` there. `--list` prints the names only.
+pub(crate) fn enter(
+    tests: &Tests,
+    privilege: Option<Privilege>,
+    inside: impl FnOnce(Privilege) -> ExitCode,
+) -> ExitCode {
     if std::env::args().any(|argument| argument == "--list") {
         tests.iter().for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
     }
-    if let Err(refusal) = sandbox::enter(None) {
-        println!(
-            "skipped: {} tests: {refusal}; {}",
-            tests.len(),
-            refusal.remedy()
-        );
-        return ExitCode::SUCCESS;
+    match sandbox::enter(privilege) {
+        Ok(privilege) => inside(privilege),
+        Err(refusal) => skip(tests, &format!("{refusal}; {}", refusal.remedy())),
     }
+}
+
+pub(crate) fn skip(tests: &Tests, why: &str) -> ExitCode {
+    println!("skipped: {} tests: {why}", tests.len());
+    ExitCode::SUCCESS
+}
+
+/// Runs those tests whose name contains the first argument, one after the other.
+pub(crate) fn run(tests: &Tests, privilege: Privilege) -> ExitCode {
     let filter = std::env::args()
         .skip(1)
         .find(|argument| !argument.starts_with('-'));
-    let mut failed = 0;
-    for (name, test) in tests
+    let chosen = tests
         .iter()
-        .filter(|(name, _)| filter.as_ref().is_none_or(|f| name.contains(f)))
-    {
+        .filter(|(name, _)| filter.as_ref().is_none_or(|f| name.contains(f)));
+    let mut failed = 0;
+    for (name, test) in chosen {
         let passed = catch_unwind(AssertUnwindSafe(test)).is_ok();
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
+        let verdict = if passed { "ok" } else { "FAILED" };
+        println!("test {privilege:?}::{name} ... {verdict}");
         failed += u8::from(!passed);
     }
     ExitCode::from(failed.min(1))

@@ -44,7 +44,7 @@ const TESTS: &[(&str, fn())] = &[
 ];
 
 fn main() -> ExitCode {
-    sandboxed::run(TESTS)
+    sandboxed::enter(TESTS, None, |privilege| sandboxed::run(TESTS, privilege))
 }
 
 fn a_drop_of_the_own_queue_is_not_sent() {

@@ -7,16 +7,18 @@
 
 mod mix;
 mod net;
+#[path = "../sandboxed/mod.rs"]
+mod sandboxed;
 
 use std::io::{BufRead, BufReader};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use linerate_linux::sandbox::{self, Privilege};
+use linerate_linux::sandbox::Privilege;
 use linerate_linux::xdp_forward::{Attached, Forwarder, Verdict, Way};
 
 use net::{LEFT, Net, PATIENCE, RIGHT, SIDES};
+use sandboxed::{enter, skip};
 
 const TESTS: &[(&str, fn())] = &[
     ("route_native_is_the_kernels", || route_is_the_kernels(true)),
@@ -29,23 +31,13 @@ const TESTS: &[(&str, fn())] = &[
 ];
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--list") {
-        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
     if std::env::var_os(TO_BE_KILLED).is_some() {
         return to_be_killed();
     }
-    match sandbox::enter(None) {
-        Ok(Privilege::Root) => run_all(),
-        Ok(Privilege::UserNamespace) => skipped("a user namespace may not load BPF programs"),
-        Err(refusal) => skipped(&format!("{refusal}; {}", refusal.remedy())),
-    }
-}
-
-fn skipped(why: &str) -> ExitCode {
-    println!("skipped: {} tests: {why}", TESTS.len());
-    ExitCode::SUCCESS
+    enter(TESTS, None, |privilege| match privilege {
+        Privilege::Root => run_all(),
+        Privilege::UserNamespace => skip(TESTS, "a user namespace may not load BPF programs"),
+    })
 }
 
 /// A veth takes redirected frames since 6.3, and programs of a bridge are attached since 6.6.
@@ -58,26 +50,14 @@ fn is_old() -> bool {
 
 fn run_all() -> ExitCode {
     if is_old() {
-        return skipped("Linux 6.6 or later");
+        return skip(TESTS, "Linux 6.6 or later");
     }
     let net = Net::new();
     let refused = net.device(|| Forwarder::start(Way::Route, SIDES).err());
     if let Some(refused) = refused.filter(|refused| refused.is_permission()) {
-        return skipped(&refused.to_string());
+        return skip(TESTS, &refused.to_string());
     }
-    let wanted = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with('-'));
-    let chosen = TESTS
-        .iter()
-        .filter(|(name, _)| wanted.as_ref().is_none_or(|w| name.contains(w)));
-    let mut failed = 0;
-    for (name, test) in chosen {
-        let passed = catch_unwind(AssertUnwindSafe(test)).is_ok();
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
-        failed += u8::from(!passed);
-    }
-    ExitCode::from(failed.min(1))
+    sandboxed::run(TESTS, Privilege::Root)
 }
 
 fn route_is_the_kernels(native: bool) {
