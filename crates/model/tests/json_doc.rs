@@ -10,10 +10,20 @@ use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use serde_json::Value;
 
+#[path = "json_doc/compared.rs"]
+mod compared;
 #[path = "json_doc/device.rs"]
 mod device;
+#[path = "json_doc/diagnosed.rs"]
+mod diagnosed;
+#[path = "json_doc/endpoint.rs"]
+mod endpoint;
 #[path = "json_doc/tuning.rs"]
 mod tuning;
+
+use compared::{comparison, experiment, history};
+use diagnosed::{finding, ledger};
+use endpoint::{host, knee, test};
 
 const JSON: &str = include_str!("../../../docs/json.md");
 const RUN_DIRECTORY: &str = include_str!("../../../docs/run-directory.md");
@@ -76,6 +86,10 @@ fn every_word_of_the_closed_sets_is_described() {
         serde_json::to_value([CellState::Done, CellState::Failed]),
         serde_json::to_value([CellState::Pending, CellState::NotPossible]),
         serde_json::to_value([CellState::NotComparable]),
+        serde_json::to_value([ChangeState::Open, ChangeState::UnderWay, ChangeState::Kept]),
+        serde_json::to_value([ChangeState::Restored, ChangeState::Vanished]),
+        serde_json::to_value([ChangeState::Forgotten, ChangeState::Foreign]),
+        serde_json::to_value([ChangeState::Elsewhere, ChangeState::Failed]),
         serde_json::to_value([CandidateState::Kept, CandidateState::Reverted]),
         serde_json::to_value([CandidateState::NotTried, CandidateState::NotPossible]),
         serde_json::to_value([CandidateState::RolledBack]),
@@ -277,144 +291,6 @@ fn populated() -> Output {
     }
 }
 
-fn host() -> Host {
-    Host {
-        hostname: Some(text()),
-        boot_id: Some(text()),
-        kernel: Some(text()),
-        arch: Some(text()),
-        cpu_model: Some(text()),
-        cpus: Some(1),
-        withheld: Some(Withheld::NeedsToken),
-        interfaces: vec![Interface {
-            driver: Some(text()),
-            link_bits_per_second: Some(1),
-            mtu: Some(1),
-            link_kind: Some(LinkKind::Wire),
-            ..Interface::default()
-        }],
-        ..Host::default()
-    }
-}
-
-fn test() -> Test {
-    Test {
-        requested_bits_per_second: Some(1.0),
-        offered_bits_per_second: Some(1.0),
-        delivered_bits_per_second: Some(1.0),
-        sent_packets: Some(1),
-        received_packets: Some(1),
-        lost_packets: Some(1),
-        duplicate_packets: Some(1),
-        reordered_packets: Some(1),
-        reorder_extent_max: Some(1),
-        late_packets: Some(1),
-        corrupt_packets: Some(1),
-        loss_ratio: Some(1.0),
-        loss_ratio_upper95: Some(1.0),
-        jitter_ns: Some(1.0),
-        retransmits: Some(1),
-        rtt_ns: Some(Quantiles::default()),
-        delay_ns: Some(Quantiles::default()),
-        delay_error_ns: Some(1),
-        clock_drift_ppm: Some(1.5),
-        mode: Mode {
-            tx: Some(IoMode::default()),
-            rx: Some(IoMode::default()),
-            burst: Some(1),
-        },
-        spacing_ns: Some(Spacing::default()),
-        spacing_histogram: vec![(1, 1)],
-        window_bytes_max: Some(1),
-        receive_buffer_bytes: Some(ReceiveBuffer {
-            asked: Some(1),
-            granted: Some(1),
-        }),
-        socket_drops: Some(1),
-        socket_drops_at_least: true,
-        receiver_run_delay_ns_max: Some(3_100_000),
-        receiver_cpu_ratio_max: Some(0.5),
-        sender_behind_ns_max: Some(1),
-        unsent_packets: Some(1),
-        refused_packets: Some(1),
-        dscp: Some(Dscp {
-            requested: Some(1),
-            seen: Some(1),
-        }),
-        ecn: Some(Ecn {
-            requested: Some(Codepoint::Ect0),
-            arrived: Some(Arrived::default()),
-            negotiated: Some(true),
-            ect_seen: Some(true),
-            delivered_segments: Some(1),
-            delivered_ce_segments: Some(1),
-        }),
-        congestion: Some(text()),
-        mss_bytes: Some(1),
-        stalled_mss_bytes: Some(1),
-        pacing_bits_per_second: Some(1.0),
-        busy_time_us: Some(1),
-        rwnd_limited_us: Some(1),
-        sndbuf_limited_us: Some(1),
-        local_address: Some(text()),
-        remote_address: Some(text()),
-        sent_bytes: Some(1),
-        received_bytes: Some(1),
-        local_interface: Some(text()),
-        remote_interface: Some(text()),
-        link_kind: Some(LinkKind::Veth),
-        cpu: CpuPair {
-            local: Some(Cpu::default()),
-            remote: Some(Cpu::default()),
-        },
-        stream_cpu: StreamCpu {
-            tx: threads(),
-            rx: threads(),
-        },
-        flows: vec![Flow {
-            local_port: Some(1),
-            remote_port: Some(1),
-            offered_bits_per_second: Some(1.0),
-            sent_bytes: Some(1),
-            received_bytes: Some(1),
-            sent_packets: Some(1),
-            delivered_bits_per_second: Some(1.0),
-            lost_packets: Some(1),
-            retransmits: Some(1),
-            ..Flow::default()
-        }],
-        intervals: vec![interval()],
-        loss_bursts: vec![LossBurst::default()],
-        counters: vec![MovedCounter {
-            interface: Some(text()),
-            ..MovedCounter::default()
-        }],
-        invalid_reason: Some(text()),
-        warnings: vec![Warning::default()],
-        ..Test::default()
-    }
-}
-
-fn knee() -> Knee {
-    Knee {
-        test_ids: vec![text()],
-        lossless_bits_per_second: Some(1.0),
-        lossy_bits_per_second: Some(1.0),
-        lossless_pps: Some(1.0),
-        lossy_pps: Some(1.0),
-        loss_ratio_upper95: Some(1.0),
-        constant_loss: Some(ConstantLoss {
-            highest_bits_per_second: Some(1.0),
-            ..ConstantLoss::default()
-        }),
-        confirmation: Some(Confirmation {
-            loss_ratio_upper95: Some(1.0),
-            ..Confirmation::default()
-        }),
-        ..Knee::default()
-    }
-}
-
 fn cost() -> Cost {
     Cost {
         test_ids: vec![text()],
@@ -432,72 +308,6 @@ fn cost() -> Cost {
         events_missing: Some(EventsMissing::NoCounters),
         processors: vec![CostProcessor::default()],
         ..Cost::default()
-    }
-}
-
-fn threads() -> Option<ThreadTime> {
-    Some(ThreadTime {
-        events: Some(ThreadEvents::default()),
-        events_missing: Some(EventsMissing::NoCounters),
-        ..ThreadTime::default()
-    })
-}
-
-fn comparison() -> Comparison {
-    let side = Side {
-        median: Some(1.0),
-        mad: Some(1.0),
-        mean: Some(1.0),
-        sd: Some(1.0),
-        mean_ci95: Some([1.0, 1.0]),
-        min: Some(1.0),
-        max: Some(1.0),
-        values: vec![1.0],
-        runs: vec![text()],
-        far_out: vec![0],
-        far_out_upper95: Some(1.0),
-        flow_fairness: Some(1.0),
-        flow_spread: Some(1.0),
-        ..Side::default()
-    };
-    Comparison {
-        before: side.clone(),
-        after: side,
-        cell: Some(1),
-        blocks: Some(1),
-        blocks_planned: Some(1),
-        order_seed: Some(1),
-        aa_sigma: Some(1.0),
-        aa_p: Some(1.0),
-        aa_log_ratios: vec![1.0],
-        log_ratios: vec![1.0],
-        ratio: Some(1.0),
-        ci95: Some([1.0, 1.0]),
-        ci90: Some([1.0, 1.0]),
-        p: Some(1.0),
-        p_adjusted: Some(1.0),
-        smallest_p: Some(1.0),
-        e_value: Some(1.0),
-        mde: Some(1.0),
-        needed: Some(1),
-        stopped: Some(text()),
-        guards: vec![Guard {
-            before: Some(1.0),
-            after: Some(1.0),
-            ratio: Some(1.0),
-            ci90: Some([1.0, 1.0]),
-            needed: Some(1),
-            ..Guard::default()
-        }],
-        environment_diff: vec![Difference {
-            host: Some(Role::Local),
-            interface: Some(text()),
-            before: vec![text()],
-            after: vec![text()],
-            ..Difference::default()
-        }],
-        excluded: vec![Excluded::default()],
-        ..Comparison::default()
     }
 }
 
@@ -527,108 +337,5 @@ fn cell() -> Cell {
         run_ids: vec![text()],
         excluded: vec![Excluded::default()],
         ..Cell::default()
-    }
-}
-
-fn experiment() -> Experiment {
-    Experiment {
-        measurement: vec![text()],
-        metric: Some(text()),
-        stopped: Some(text()),
-        restored: Some(Restored {
-            error: Some(text()),
-            ..Restored::default()
-        }),
-        runs: vec![ExperimentRun {
-            run_dir: Some(text()),
-            invalid_reason: Some(text()),
-            figures: vec![ExperimentFigure {
-                flows: vec![1.0],
-                ..ExperimentFigure::default()
-            }],
-            ..ExperimentRun::default()
-        }],
-        environment_diff: comparison().environment_diff,
-        ..Experiment::default()
-    }
-}
-
-fn history() -> History {
-    History {
-        runs: vec![StoredRun {
-            figures: vec![StoredFigure::default()],
-            verdict: Some(text()),
-            error: Some(text()),
-            ..StoredRun::default()
-        }],
-        unreadable: vec![Unreadable::default()],
-        trend: Some(Trend {
-            points: vec![TrendPoint::default()],
-            levels: vec![TrendLevel {
-                change_ratio: Some(1.0),
-                p: Some(1.0),
-                changed: vec![Difference {
-                    host: Some(Role::Local),
-                    interface: Some(text()),
-                    before: vec![text()],
-                    after: vec![text()],
-                    ..Difference::default()
-                }],
-                ..TrendLevel::default()
-            }],
-            ..Trend::default()
-        }),
-        ..History::default()
-    }
-}
-
-fn interval() -> Interval {
-    Interval {
-        sent_bits_per_second: Some(1.0),
-        received_bits_per_second: Some(1.0),
-        sent_packets: Some(1),
-        lost_packets: Some(1),
-        retransmits: Some(1),
-        cwnd_bytes: Some(1),
-        rtt_ns: Some(1),
-        ..Interval::default()
-    }
-}
-
-fn ledger() -> LedgerEntry {
-    LedgerEntry {
-        stages: vec![Stage {
-            interface: Some(text()),
-            evidence: vec![Evidence::default()],
-            ..Stage::default()
-        }],
-        blind: vec![text()],
-        unread: vec![Unread::default()],
-        ..LedgerEntry::default()
-    }
-}
-
-fn finding() -> Finding {
-    Finding {
-        interface: Some(text()),
-        conflicts: vec![text()],
-        check: Some(Check::default()),
-        alternatives: vec![text()],
-        test_ids: vec![text()],
-        explains: Explains {
-            lost_packets: Some(1),
-            shared_packets: Some(1),
-            shared_with: vec![text()],
-            bits_per_second: Some(1.0),
-        },
-        evidence: vec![Evidence::default()],
-        change: Some(Change {
-            commands: vec![text()],
-            undo: vec![text()],
-            figure: Some(text()),
-            tradeoffs: vec![text()],
-            ..Change::default()
-        }),
-        ..Finding::default()
     }
 }
