@@ -509,3 +509,43 @@ pub const JOINED_BYTES: usize = LARGEST_MESSAGE_BYTES;
 const LARGEST_MESSAGE_BYTES: usize = 65_535;
 /// Batches closer than this are a stream of datagrams, not single ones.
 const DENSE_NS: u64 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(bytes: &[u8], length: usize, segment_bytes: Option<usize>) -> Vec<(usize, usize)> {
+        let whole = Datagram {
+            bytes,
+            length,
+            kernel_ns: None,
+            tos: None,
+            local: None,
+            source: None,
+        };
+        let message = Joined {
+            whole,
+            segment_bytes,
+        };
+        let of = |(bytes, length): (&[u8], usize)| (bytes.len(), length);
+        message.payloads().map(of).collect()
+    }
+
+    #[test]
+    fn a_message_is_split_where_the_kernel_joined_it() {
+        let bytes = [0; 300];
+        assert_eq!(lengths(&bytes, 300, Some(100)), [(100, 100); 3]);
+        assert_eq!(
+            lengths(&bytes[..250], 250, Some(100)),
+            [(100, 100), (100, 100), (50, 50)]
+        );
+    }
+
+    #[test]
+    fn one_datagram_keeps_its_real_length() {
+        assert_eq!(lengths(&[0; 64], 1448, None), [(64, 1448)]);
+        assert_eq!(lengths(&[0; 64], 64, Some(64)), [(64, 64)]);
+        assert_eq!(lengths(&[], 0, None), [(0, 0)], "an empty one is one");
+        assert_eq!(lengths(&[0; 9], 9, Some(0)), [(9, 9)]);
+    }
+}
