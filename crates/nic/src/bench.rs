@@ -89,7 +89,7 @@ impl Bench {
                 checks.into_iter().for_each(&mut *take);
             }
         }
-        for check in check::OF_INTERFACE {
+        for (check, _) in check::OF_INTERFACE {
             let checks = self.observed(&mut |bench| check(bench))?;
             checks.into_iter().for_each(&mut *take);
         }
@@ -100,7 +100,9 @@ impl Bench {
     #[must_use]
     pub fn offloads(&self) -> Vec<(&'static str, String)> {
         let mut names: Vec<&str> = Vec::new();
-        for name in check::OF_FAMILY.iter().flat_map(|(_, offloads)| *offloads) {
+        let of_family = check::OF_FAMILY.iter().map(|(_, offloads)| offloads);
+        let of_interface = check::OF_INTERFACE.iter().map(|(_, offloads)| offloads);
+        for name in of_family.chain(of_interface).copied().flatten() {
             if !names.contains(name) {
                 names.push(name);
             }
@@ -121,6 +123,11 @@ impl Bench {
                 let checks = self.observed(&mut |bench| check(bench, &family))?;
                 checks.into_iter().for_each(&mut *take);
             }
+        }
+        let of = check::OF_INTERFACE.into_iter();
+        for (check, _) in of.filter(|(_, offloads)| offloads.contains(&offload)) {
+            let checks = self.observed(&mut |bench| check(bench))?;
+            checks.into_iter().for_each(&mut *take);
         }
         Ok(())
     }
@@ -389,6 +396,8 @@ pub(crate) const UNFINISHED: &str =
 /// That frame may have been on a wire, and is not as it was there.
 pub(crate) const FAR_MERGES: &str =
     "HOST merges frames before they can be seen: ethtool -K IFACE gro off lro off there";
+/// Nor is what did not come an interface's fault.
+pub(crate) const NO_VLANS: &str = "most frames with a tag do not arrive: a switch on the way drops those of VLANs that it does not have";
 /// Frames of one message: the lab's wire has room for more.
 const SEND_MOST: usize = 128;
 /// Bytes of one message, half of what a line of text holds.

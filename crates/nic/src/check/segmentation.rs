@@ -6,8 +6,10 @@ use std::io::{self, Write};
 use std::net::{Shutdown, TcpListener, UdpSocket};
 
 use linerate_linux::udp as linux_udp;
+use linerate_linux::vlan_push::VlanPush;
 use linerate_model::output::{NicCheck, NicExample};
 
+use super::tag;
 use super::transmit_tcp::{connected, until_its_end};
 use super::transmit_udp::{is_from, missing};
 use crate::bench::{Bench, Family};
@@ -19,6 +21,29 @@ use crate::{hex, vectors};
 
 /// One long write.
 pub(super) fn tcp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck>> {
+    let mut tally = Tally::default();
+    let written = stream(bench, family, None, &mut tally)?;
+    let n = family.number;
+    let what = format!("TCP segments over IPv{n} of one write of {STREAM_BYTES} bytes");
+    let property = bench.property(
+        format!("tx-tcp{n}-segments"),
+        SEGMENTATION,
+        what,
+        "tcp-segmentation-offload",
+    );
+    Ok(vec![match written {
+        Err(why) if tally.tried() == 0 => property.impossible(why.to_string()),
+        _ => tally.check(property),
+    }])
+}
+
+/// Writes to a connection, with a tag on its frames; whether that was possible.
+pub(super) fn stream(
+    bench: &mut Bench,
+    family: &Family,
+    tag: Option<u16>,
+    tally: &mut Tally,
+) -> io::Result<io::Result<()>> {
     let port = TcpListener::bind(bench.near_end(family, 0))?
         .local_addr()?
         .port();
@@ -27,10 +52,10 @@ pub(super) fn tcp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck
         *first = SINK;
     }
     let written = connected(bench, family, port).and_then(|mut stream| {
+        tag.map_or(Ok(()), |tag| VlanPush::tag(&stream, tag))?;
         stream.write_all(&bytes)?;
         stream.shutdown(Shutdown::Write)
     });
-    let mut tally = Tally::default();
     let mut stream = Stream::new(&bytes);
     let mut unlike = None;
     let frames = until_its_end(bench, port, |packet| {
@@ -48,25 +73,17 @@ pub(super) fn tcp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck
     for (seen, frame) in &frames {
         unlike = unlike.or(bench.unlike_a_wire(seen));
         if let Some(packet) = Packet::parse(frame) {
-            tally.case(packet.end, stream.fault(&packet, &software));
+            let tag = tag.filter(|_| !packet.payload().is_empty());
+            let untagged = tag.and_then(|tag| tag::fault(&packet, tag));
+            let fault = untagged.or_else(|| stream.fault(&packet, &software));
+            tally.case(packet.end, fault);
         }
     }
     unlike.into_iter().for_each(|why| tally.not_a_wire(why));
     if tally.tried() > 0 && unlike.is_none() {
         tally.case(0, stream.gap());
     }
-    let n = family.number;
-    let what = format!("TCP segments over IPv{n} of one write of {STREAM_BYTES} bytes");
-    let property = bench.property(
-        format!("tx-tcp{n}-segments"),
-        SEGMENTATION,
-        what,
-        "tcp-segmentation-offload",
-    );
-    Ok(vec![match written {
-        Err(why) if tally.tried() == 0 => property.impossible(why.to_string()),
-        _ => tally.check(property),
-    }])
+    Ok(written)
 }
 
 /// What this host gave to the interface, cut in software. The longest segment that came has the size of all but the last.
@@ -190,15 +207,29 @@ pub(super) fn udp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck
         what,
         "tx-udp-segmentation",
     );
-    let socket = bench.socket(family)?;
-    let largest = bench.largest_payload(family);
     let mut tally = Tally::default();
+    Ok(vec![match datagrams(bench, family, None, &mut tally)? {
+        Some(why) => property.impossible(why),
+        None => tally.check(property),
+    }])
+}
+
+/// Several sizes, with a tag on their frames. Why it is not possible.
+pub(super) fn datagrams(
+    bench: &mut Bench,
+    family: &Family,
+    tag: Option<u16>,
+    tally: &mut Tally,
+) -> io::Result<Option<String>> {
+    let socket = bench.socket(family)?;
+    tag.map_or(Ok(()), |tag| VlanPush::tag(&socket, tag))?;
+    let largest = bench.largest_payload(family);
     for (size, count) in [(1, 64), (13, 40), (500, 20), (501, 3), (largest, 12)] {
-        if let Some(why) = cut(bench, &socket, (size, count), &mut tally)? {
-            return Ok(vec![property.impossible(why)]);
+        if let Some(why) = cut(bench, &socket, (size, count), tag, tally)? {
+            return Ok(Some(why));
         }
     }
-    Ok(vec![tally.check(property)])
+    Ok(None)
 }
 
 /// The last one is shorter. Why it is not possible.
@@ -206,6 +237,7 @@ fn cut(
     bench: &mut Bench,
     socket: &UdpSocket,
     (size, count): (usize, usize),
+    tag: Option<u16>,
     tally: &mut Tally,
 ) -> io::Result<Option<String>> {
     let own_port = socket.local_addr()?.port();
@@ -242,7 +274,8 @@ fn cut(
             match open.iter().position(|one| *one == packet.payload()) {
                 Some(at) => {
                     open.swap_remove(at);
-                    let fault = packet.fault();
+                    let fault = tag.and_then(|tag| tag::fault(&packet, tag));
+                    let fault = fault.or_else(|| packet.fault());
                     tally.case(packet.end, fault.or_else(|| software.difference(&packet)));
                 }
                 None if whole.chunks(size).any(|one| one == packet.payload()) => {}

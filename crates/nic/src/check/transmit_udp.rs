@@ -173,7 +173,7 @@ pub(super) fn is_from(frame: &[u8], protocol: u8, port: u16) -> bool {
 }
 
 /// Its bytes are none that were sent.
-fn altered(packet: &Packet<'_>) -> NicExample {
+pub(super) fn altered(packet: &Packet<'_>) -> NicExample {
     NicExample {
         what: "payload".to_owned(),
         offset: u32::try_from(packet.upper_at + 8).ok(),
