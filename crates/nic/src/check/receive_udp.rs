@@ -283,7 +283,12 @@ pub(super) fn tagged(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
             tally.case(frame.len(), Some(untagged(&frame, &others)));
         }
     }
-    Ok(vec![tally.check(property), inserted(bench)])
+    let is_dropped = tally.tried() == 0 && bench.filters_tags();
+    let check = match is_dropped {
+        true => property.impossible(FILTERED),
+        false => tally.check(property),
+    };
+    Ok(vec![check, inserted(bench)])
 }
 
 /// A tagged frame that did not come as it was sent: with another tag, or not at all.
@@ -314,6 +319,8 @@ fn inserted(bench: &Bench) -> NicCheck {
     property.impossible("this command cannot judge VLAN tags sent: it sends no frame with a tag")
 }
 
+const FILTERED: &str =
+    "the interface drops the frames of VLANs that it has no device of (rx-vlan-filter on)";
 /// Where it is in a frame: protocol, priority and number.
 const TAG: std::ops::Range<usize> = 12..16;
 /// Nobody else's.
