@@ -15,6 +15,7 @@ use crate::craft::{self, Marks, Path};
 use crate::far::{End, Far};
 use crate::hex;
 use crate::message::{Answer, Ask, Met, Seen};
+use crate::packet::Packet;
 use crate::software::Software;
 use crate::station::{Station, end, features};
 use crate::tally::{self, Property};
@@ -354,8 +355,11 @@ impl Bench {
     }
 
     /// Why a frame at the far end is none of a wire; nothing for one that is.
-    pub(crate) fn unlike_a_wire(&self, seen: &Seen) -> Option<&'static str> {
-        let is_long = seen.is_merged || seen.length > self.there.mtu_bytes + 18;
+    pub(crate) fn unlike_a_wire(&self, seen: &Seen, frame: &[u8]) -> Option<&'static str> {
+        // What follows a packet that fits was not merged with it.
+        let fits = |packet: Packet<'_>| packet.length_fault(seen.length).is_some();
+        let is_beyond = seen.length > self.there.mtu_bytes + 18;
+        let is_long = seen.is_merged || is_beyond && !Packet::parse(frame).is_some_and(fits);
         if is_long && !self.there.is_veth && self.far_merges() {
             return Some(FAR_MERGES);
         }
@@ -367,6 +371,12 @@ impl Bench {
     pub(crate) fn software(&self) -> Software {
         let mangles = self.here.features.get(MANGLES);
         Software::new(mangles.is_some_and(|value| value.starts_with("on")))
+    }
+
+    /// The interface may drop what has the tag of a VLAN that it has no device of.
+    pub(crate) fn filters_tags(&self) -> bool {
+        let filter = self.here.features.get("rx-vlan-filter");
+        filter.is_some_and(|value| value.starts_with("on"))
     }
 
     fn far_merges(&self) -> bool {

@@ -320,7 +320,7 @@ fn not_watching() -> io::Error {
 }
 
 /// The features that are judged, or that change what is seen.
-const FEATURES: [&str; 11] = [
+const FEATURES: [&str; 12] = [
     "tx-checksumming",
     "rx-checksumming",
     "tcp-segmentation-offload",
@@ -332,6 +332,7 @@ const FEATURES: [&str; 11] = [
     "rx-gro-hw",
     "rx-vlan-offload",
     "tx-vlan-offload",
+    "rx-vlan-filter",
 ];
 /// Before the name of a driver's counter.
 pub(crate) const DRIVER: &str = "driver ";

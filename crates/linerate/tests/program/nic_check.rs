@@ -71,6 +71,8 @@ fn a_healthy_interface_over_the_wire_is_right() {
             "tx-udp6-sum",
             "tx-udp4-zero-sum",
             "tx-udp6-zero-sum",
+            "tx-udp4-length",
+            "tx-udp6-length",
             "tx-udp4-fragments",
             "tx-udp6-fragments",
             "tx-tcp4-sum",

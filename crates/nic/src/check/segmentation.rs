@@ -13,7 +13,8 @@ use super::tag;
 use super::transmit_tcp::{connected, until_its_end};
 use super::transmit_udp::{is_from, missing};
 use crate::bench::{Bench, Family};
-use crate::packet::{Head, Packet, UDP, shown};
+use crate::message::Seen;
+use crate::packet::{Head, Packet, TCP, UDP, shown};
 use crate::services::SINK;
 use crate::software::Software;
 use crate::tally::Tally;
@@ -64,18 +65,19 @@ pub(super) fn stream(
         let _noted = stream.note(packet);
         stream.gap().is_none()
     })?;
-    let packets: Vec<Packet<'_>> = frames
-        .iter()
-        .filter_map(|(_, frame)| Packet::parse(frame))
-        .collect();
-    let size = packets.iter().map(|packet| packet.payload().len()).max();
+    let whole = frames.iter().filter(|(_, frame)| is_from(frame, TCP, port));
+    let packets = whole.filter_map(|(_, frame)| Packet::parse(frame));
+    let size = packets.map(|packet| packet.payload().len()).max();
     let software = software(bench, port, &stream, size.unwrap_or(0))?;
     for (seen, frame) in &frames {
-        unlike = unlike.or(bench.unlike_a_wire(seen));
+        unlike = unlike.or(bench.unlike_a_wire(seen, frame));
         if let Some(packet) = Packet::parse(frame) {
             let tag = tag.filter(|_| !packet.payload().is_empty());
             let untagged = tag.and_then(|tag| tag::fault(&packet, tag));
-            let fault = untagged.or_else(|| stream.fault(&packet, &software));
+            let fault = untagged.or_else(|| match is_from(frame, TCP, port) {
+                true => stream.fault(&packet, &software),
+                false => Some(torn(&packet, seen)),
+            });
             tally.case(packet.end, fault);
         }
     }
@@ -178,6 +180,19 @@ impl<'a> Stream<'a> {
     }
 }
 
+/// A frame that TCP never sends: it sets "don't fragment", or cuts what it sends to the size of the path.
+fn torn(packet: &Packet<'_>, seen: &Seen) -> NicExample {
+    packet
+        .length_fault(seen.length)
+        .unwrap_or_else(|| NicExample {
+            what: "parts of a long TCP packet".to_owned(),
+            expected: "TCP segments".to_owned(),
+            seen: "IP fragments".to_owned(),
+            frame: Some(shown(packet.frame)),
+            ..NicExample::default()
+        })
+}
+
 fn not_sent(packet: &Packet<'_>, expected: Option<&[u8]>) -> NicExample {
     let carried = packet.payload();
     let differs = |expected: &[u8]| {
@@ -248,7 +263,10 @@ fn cut(
     let mut open: Vec<&[u8]> = whole.chunks(size).collect();
     let mut software = bench.software();
     for _ in 0..ROUNDS {
-        socket.send(&whole)?;
+        match socket.send(&whole) {
+            Err(why) if why.raw_os_error() == Some(EIO) => return Ok(Some(NO_SUMS.to_owned())),
+            sent => sent?,
+        };
         let mut frames = Vec::new();
         let mut left = open.len();
         Bench::frames(&mut bench.far, |seen, frame| {
@@ -265,7 +283,7 @@ fn cut(
         })?;
         for (seen, frame) in &frames {
             bench
-                .unlike_a_wire(seen)
+                .unlike_a_wire(seen, frame)
                 .into_iter()
                 .for_each(|why| tally.not_a_wire(why));
             let Some(packet) = Packet::parse(frame) else {
@@ -300,6 +318,9 @@ fn is_head_from(frame: &[u8], port: u16) -> bool {
     Head::of(frame).is_some_and(|head| !head.is_tcp && head.ports[0] == port)
 }
 
+/// `udp_send_skb` of net/ipv4/udp.c, up to Linux 6.10.
+const EIO: i32 = 5;
+const NO_SUMS: &str = "the kernel cuts datagrams only for an interface that computes their checksums (UDP_SEGMENT: EIO)";
 const SEGMENTATION: &str = "segmentation";
 const STREAM_BYTES: usize = 200_000;
 const ROUNDS: usize = 4;

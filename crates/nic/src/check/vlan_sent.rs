@@ -79,7 +79,7 @@ impl Sent {
         let before = tags.tried();
         for _ in 0..ROUNDS {
             for (seen, frame) in self.sent(bench, &socket)? {
-                if let Some(why) = bench.unlike_a_wire(&seen) {
+                if let Some(why) = bench.unlike_a_wire(&seen, &frame) {
                     tags.not_a_wire(why);
                     sums.not_a_wire(why);
                 }
