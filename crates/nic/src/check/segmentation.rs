@@ -74,10 +74,10 @@ pub(super) fn stream(
         if let Some(packet) = Packet::parse(frame) {
             let tag = tag.filter(|_| !packet.payload().is_empty());
             let untagged = tag.and_then(|tag| tag::fault(&packet, tag));
-            let fault = untagged.or_else(|| match is_from(frame, TCP, port) {
-                true => stream.fault(&packet, &software),
+            let fault = match is_from(frame, TCP, port) {
+                true => untagged.or_else(|| stream.fault(&packet, &software)),
                 false => Some(torn(&packet, seen)),
-            });
+            };
             tally.case(packet.end, fault);
         }
     }
