@@ -510,6 +510,10 @@ fn matrix() -> Matrix {
         }],
         rows: vec![text()],
         plan: [("time".to_owned(), text())].into(),
+        ran_on: vec![RanOn {
+            hosts: vec![text()],
+            ..RanOn::default()
+        }],
         ..Matrix::default()
     }
 }
