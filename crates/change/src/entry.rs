@@ -184,4 +184,6 @@ pub enum Phase {
     Kept,
     /// The machine was booted since, and the setting is one that a boot resets.
     Vanished,
+    /// The user wants it off the list: nothing was undone.
+    Forgotten,
 }

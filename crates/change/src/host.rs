@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use linerate_linux::netns::NetNs;
 use linerate_linux::nic;
+use linerate_linux::ownership::only_own_write_to;
 
 use crate::coupled;
 use crate::entry::{Device, Key, Place};
@@ -113,8 +114,10 @@ impl World for Host {
 
     fn run(&mut self, line: &str, directory: Option<&str>) -> io::Result<()> {
         let mut shell = Command::new("/bin/sh");
+        // The program that undoes: the one that recorded the command may have been replaced.
+        shell.env(PROGRAM, format!("/proc/{}/exe", std::process::id()));
         if let Some(directory) = directory {
-            is_directory(directory)?;
+            may_run_in(directory)?;
             shell.current_dir(directory);
         }
         let ended = shell.args(["-c", line]).stdin(Stdio::null()).output()?;
@@ -141,14 +144,22 @@ impl World for Host {
     }
 }
 
-/// The failed start of a shell does not tell which of both is missing.
-fn is_directory(path: &str) -> io::Result<()> {
-    let failed = |why: io::Error| io::Error::new(why.kind(), format!("cannot enter {path}: {why}"));
-    match std::fs::metadata(path).map_err(failed)?.is_dir() {
-        true => Ok(()),
-        false => Err(failed(io::ErrorKind::NotADirectory.into())),
+/// The command may be relative: who can put files there decides what is run. And the failed start of a shell does not tell whether
+/// it or the directory is missing.
+fn may_run_in(directory: &str) -> io::Result<()> {
+    let failed = |what: &str, why: io::Error| {
+        io::Error::new(why.kind(), format!("{what} {directory}: {why}"))
+    };
+    let refused = |why| failed("no command is run in", why);
+    match std::fs::metadata(directory).map(|found| found.is_dir()) {
+        Ok(true) => only_own_write_to(Path::new(directory)).map_err(refused),
+        Ok(false) => Err(failed("cannot enter", io::ErrorKind::NotADirectory.into())),
+        Err(why) => Err(failed("cannot enter", why)),
     }
 }
+
+/// The environment variable by which a command that undoes a change calls linerate.
+const PROGRAM: &str = "LINERATE";
 
 fn knob(key: &Key) -> io::Result<Knob<'_>> {
     Knob::of(&key.knob).ok_or_else(|| io::Error::other(format!("no setting `{}`", key.knob)))

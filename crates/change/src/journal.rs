@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use linerate_linux::file::{is_in_memory, open_own};
+use linerate_linux::ownership::only_own_write_to;
 
 use crate::codec::{self, Contents, Tail};
 use crate::entry::{Entry, Phase};
@@ -133,6 +134,7 @@ impl Journal {
     fn locked(&self, write: bool) -> io::Result<File> {
         loop {
             let file = open_own(&self.path, write)?;
+            only_own_write_to(self.directory())?;
             match write {
                 true => file.lock()?,
                 false => file.lock_shared()?,

@@ -68,6 +68,6 @@ pub use persist::{
 };
 pub use provisional::Provisional;
 pub use remote::{Ending, Far, attend};
-pub use restore::{End, Restored, restore, restore_kept, restore_one};
+pub use restore::{End, Restored, forget, restore, restore_kept, restore_one};
 pub use warden::{Warded, stand};
 pub use world::World;

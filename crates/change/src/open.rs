@@ -95,7 +95,7 @@ fn step(all: &mut BTreeMap<u64, Open>, entry: &Entry) {
                 open.effective = Some(effective.clone());
             }
         }
-        Phase::Restored | Phase::Vanished => {
+        Phase::Restored | Phase::Vanished | Phase::Forgotten => {
             all.remove(&entry.change);
         }
         Phase::Kept => kept(all, entry.change),

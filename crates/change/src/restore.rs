@@ -144,6 +144,22 @@ pub fn restore_one(
     Ok(ends.swap_remove(failed.unwrap_or(0)))
 }
 
+/// Closes a change that is open or was kept, and undoes nothing: the user has undone it, or it cannot be.
+///
+/// # Errors
+/// The journal cannot be read or written.
+pub fn forget(trace: &mut impl Trace, change: u64) -> Result<(), JournalError> {
+    let _alone = trace.hold()?;
+    let all = trace.standing()?;
+    if let Some(bundle) = coupled::of_change(&all, change) {
+        trace.step(bundle.change, Phase::Forgotten)?;
+    }
+    match all.iter().any(|one| one.change == change) {
+        true => trace.step(change, Phase::Forgotten),
+        false => Ok(()),
+    }
+}
+
 fn undone(world: &mut impl World, open: &Open, boot_id: &str, force: bool) -> End {
     let is_of_this_boot = open.boot_id == boot_id;
     if !open.outlives(boot_id) {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use linerate_change::{
     Change, Entry, Host, Journal, JournalError, Key, Open, Owner, Phase, Place, Tail, Trace, Undo,
-    World, apply, restore,
+    World, apply, forget, restore,
 };
 
 /// A directory that is removed with what is in it.
@@ -335,12 +335,89 @@ fn a_command_that_undoes_a_change_runs_once() {
     assert_eq!(fs::read(log).unwrap(), b"x");
 }
 
+/// Who may put files where a command is run, or rename the journal, decides what is run.
+#[test]
+fn nothing_is_run_where_others_may_write() {
+    let folder = Folder::new("others");
+    let place = folder.0.join("place");
+    fs::create_dir(&place).unwrap();
+    let Phase::Intended {
+        key,
+        old,
+        new,
+        because,
+        ..
+    } = intended("2")
+    else {
+        return;
+    };
+    let left = Phase::Intended {
+        key,
+        old,
+        new,
+        undo: Undo::Command {
+            line: "printf x >> log".to_owned(),
+            directory: Some(place.display().to_string()),
+        },
+        because,
+        owner: Owner {
+            pid: u32::MAX,
+            start_ticks: 0,
+        },
+    };
+    folder.journal().begin(left).unwrap();
+    let undone = || {
+        let mut host = Host::here().unwrap();
+        restore(&mut folder.journal(), &mut host, "this boot", false)
+    };
+    let open_to_all = |path: &Path, mode| {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    };
+    let below = folder.path();
+    let below = below.parent().unwrap();
+    let places: [&Path; 3] = [&place, below, &folder.0];
+    for path in places {
+        for mode in [0o777, 0o1777] {
+            open_to_all(path, mode);
+            // What is in a sticky directory nobody else replaces.
+            let is_safe = mode == 0o1777 && path == folder.0;
+            if !is_safe {
+                let ended = undone();
+                let is_refused = !ended.is_ok_and(|all| all[0].end.is_closed());
+                assert!(is_refused, "{} {mode:o}", path.display());
+                assert!(!place.join("log").exists(), "{} {mode:o}", path.display());
+            }
+            open_to_all(path, 0o755);
+        }
+    }
+    open_to_all(&folder.0, 0o1777);
+    assert!(undone().unwrap()[0].end.is_closed());
+    assert_eq!(fs::read(place.join("log")).unwrap(), b"x");
+}
+
+/// What cannot be undone is taken off the list, and not run.
+#[test]
+fn a_change_that_is_forgotten_is_closed_and_not_undone() {
+    let folder = Folder::new("forgotten");
+    let mut journal = folder.journal();
+    let first = journal.begin(intended("2")).unwrap();
+    let second = journal.begin(intended("3")).unwrap();
+    forget(&mut journal, second).unwrap();
+    assert_eq!(changes(&folder.journal().open().unwrap()), [first]);
+    let length = entries(&journal).len();
+    forget(&mut journal, 77).unwrap();
+    assert_eq!(entries(&journal).len(), length, "there is none");
+    journal.step(first, Phase::Kept).unwrap();
+    forget(&mut journal, first).unwrap();
+    assert!(folder.journal().standing().unwrap().is_empty());
+}
+
 /// On a full disk there is no entry, hence no change; and what was there before is whole.
 #[test]
 fn a_full_disk_refuses_before_anything_is_changed() {
     let folder = Folder::new("full");
     let script = format!(
-        "mount -t tmpfs -o size=8k none {0} && exec {1} --exact fills_the_disk --ignored --nocapture",
+        "mount -t tmpfs -o size=8k,mode=755 none {0} && exec {1} --exact fills_the_disk --ignored --nocapture",
         folder.0.display(),
         std::env::current_exe().unwrap().display(),
     );

@@ -26,6 +26,7 @@ pub mod cli;
 pub mod exit;
 mod history;
 mod input;
+mod itself;
 mod output;
 mod panicked;
 pub mod store;

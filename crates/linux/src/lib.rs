@@ -40,6 +40,7 @@ pub mod nic;
 #[cfg(no_unwinding)]
 mod no_unwinding;
 pub mod observed_heap;
+pub mod ownership;
 pub mod packet;
 pub mod perf;
 pub mod pipe;

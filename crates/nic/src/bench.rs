@@ -2,6 +2,7 @@
 //! The two ends on their link, with the sockets that every check needs.
 
 mod meeting;
+mod ports;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -20,6 +21,7 @@ use crate::software::Software;
 use crate::station::{Station, end, features};
 use crate::tally::{self, Property};
 use crate::vectors;
+use ports::Ports;
 
 /// Two ends that can be asked, and what they call each other.
 #[derive(Debug)]
@@ -33,6 +35,7 @@ pub struct Bench {
     talks: Vec<[u16; 2]>,
     /// How many were sent.
     marks: u64,
+    ports: Ports,
     interrupt: Interrupt,
 }
 
@@ -282,10 +285,9 @@ impl Bench {
         Ok(mark)
     }
 
-    /// One of a thousand ports, each only once.
-    pub(crate) const fn fresh_port(&mut self, first: u16) -> u16 {
-        self.marks += 1;
-        first + (self.marks % 1000) as u16
+    /// A source port that no frame had before.
+    pub(crate) const fn fresh_port(&mut self) -> u16 {
+        self.ports.fresh()
     }
 
     /// Gives the frames that the near end sees to `take` until it has enough, or all that were sent have had their time.

@@ -62,6 +62,7 @@ impl RawEntry {
             "restored" => Phase::Restored,
             "kept" => Phase::Kept,
             "vanished" => Phase::Vanished,
+            "forgotten" => Phase::Forgotten,
             _ => return None,
         })
     }

@@ -70,9 +70,10 @@ struct Scene {
 
 impl Scene {
     fn new(name: &str) -> Self {
-        let path =
+        let folder =
             std::env::temp_dir().join(format!("linerate-warden-{name}-{}", std::process::id()));
-        let _old = fs::remove_file(&path);
+        let _old = fs::remove_dir_all(&folder);
+        let path = folder.join("journal");
         let model = Model::default();
         let (input, orders) = io::pipe().unwrap();
         let (replies, output) = io::pipe().unwrap();
@@ -155,7 +156,7 @@ impl Scene {
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        let _left = fs::remove_file(&self.path);
+        let _left = self.path.parent().map(fs::remove_dir_all);
     }
 }
 

@@ -69,6 +69,9 @@ pub struct LabArgs {
     /// Use a user namespace even as root
     #[arg(long, hide = true)]
     pub user_namespace: bool,
+    /// Leave {peer} and {peer6} in COMMAND as they are
+    #[arg(long, hide = true)]
+    pub verbatim: bool,
     /// The command to run in host A
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
@@ -104,7 +107,7 @@ impl LabArgs {
         if self.no_serve {
             return Ok(None);
         }
-        let mut serve = Command::new(std::env::current_exe()?);
+        let mut serve = Command::new(crate::itself::program()?);
         serve.arg("serve");
         // COMMAND may draw its progress over itself: lines of the server would land in the middle.
         if io::stderr().is_terminal() {
@@ -117,16 +120,17 @@ impl LabArgs {
     fn command(&self, b: &Host) -> io::Result<Command> {
         let addresses = [("{peer}", b.address(false)), ("{peer6}", b.address(true))];
         let fill_in = |word: &String| {
-            addresses
-                .iter()
-                .fold(word.clone(), |word, (name, address)| match address {
+            addresses.iter().filter(|_| !self.verbatim).fold(
+                word.clone(),
+                |word, (name, address)| match address {
                     Some(address) => word.replace(name, &address.to_string()),
                     None => word,
-                })
+                },
+            )
         };
         let mut command = match self.command.first().map(String::as_str) {
             None => Command::new(std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())),
-            Some("linerate") => Command::new(std::env::current_exe()?),
+            Some("linerate") => Command::new(crate::itself::program()?),
             Some(program) => Command::new(program),
         };
         command.args(self.command.iter().skip(1).map(fill_in));

@@ -93,7 +93,7 @@ impl<'a> Target<'a> {
         body: impl FnOnce(&mut Session, &str) -> Result<(), Failure> + Send,
     ) -> Exit {
         let terminal = Foreground::held();
-        let lab_owner = self.lab.map(|_| Owner::this());
+        let outside = Owner::this();
         // Private namespaces must be entered before any thread exists.
         let isolation = self.lab.map(|shape| (Isolation::enter(), shape));
         let interrupt = match session::interrupt() {
@@ -101,7 +101,9 @@ impl<'a> Target<'a> {
             Err(failure) => return session::refuse(self.kind, self.output.document.json, &failure),
         };
         let mut session = Session::begin(self, interrupt, terminal);
-        session.lab_owner = lab_owner;
+        // Without namespaces, what commands set is set on this host.
+        let is_apart = matches!(isolation, Some((Isolation::Namespaces(_), _)));
+        session.lab_owner = is_apart.then_some(outside);
         let ended = match (&isolation, self.host) {
             (Some((isolation, shape)), _) => self.in_lab(isolation, shape, &mut session, body),
             (None, Some(host)) => token::given(self.token_file).and_then(|token| {
@@ -184,7 +186,7 @@ impl Server {
     fn start(host: &Host, token: Option<&LabToken>) -> Result<Self, Failure> {
         let fail =
             |error: io::Error| Failure::measuring("start a server in host B of the lab", error);
-        let mut command = Command::new(std::env::current_exe().map_err(fail)?);
+        let mut command = Command::new(crate::itself::program().map_err(fail)?);
         command.args(["serve", "--quiet"]);
         LabToken::hand(token, &mut command);
         command.stdin(Stdio::null()).stdout(Stdio::null());

@@ -54,11 +54,18 @@ pub(super) fn run(args: &TuneArgs, options: BTreeMap<String, String>) -> Exit {
         Some(TuneAction::Restore {
             force,
             kept,
+            forget,
             document,
-        }) => (
-            *document,
-            status::restored(*force, *kept).and_then(|changes| undone(changes, *document)),
-        ),
+        }) => {
+            let changes = match forget.is_empty() {
+                true => status::restored(*force, *kept),
+                false => status::forgotten(forget),
+            };
+            (
+                *document,
+                changes.and_then(|changes| undone(changes, *document)),
+            )
+        }
         Some(TuneAction::Persist { root, document }) => {
             (*document, persist::run(root.as_deref(), *document))
         }

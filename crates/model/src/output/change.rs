@@ -62,6 +62,8 @@ pub enum ChangeState {
     Restored,
     /// The machine was booted since, which undid it.
     Vanished,
+    /// The user took it off the list: nothing was undone.
+    Forgotten,
     /// Another program has changed the setting since: nothing was written.
     Foreign,
     /// It was made elsewhere: in another network namespace, on another device.
@@ -74,7 +76,7 @@ impl ChangeState {
     /// Whether nothing of it is left.
     #[must_use]
     pub const fn is_closed(self) -> bool {
-        matches!(self, Self::Restored | Self::Vanished)
+        matches!(self, Self::Restored | Self::Vanished | Self::Forgotten)
     }
 
     /// In words.
@@ -86,6 +88,7 @@ impl ChangeState {
             Self::Kept => "kept",
             Self::Restored => "restored",
             Self::Vanished => "undone by a reboot",
+            Self::Forgotten => "forgotten: nothing was undone",
             Self::Foreign => "changed by another program since: left as it is",
             Self::Elsewhere => "made elsewhere: left as it is",
             Self::Failed => "could not be restored",

@@ -8,6 +8,7 @@ use linerate_linux::signal::Interrupt;
 use linerate_model::failure::Failure;
 use linerate_model::output::Role;
 
+use super::ports::Ports;
 use super::{Bench, Family};
 use crate::far::{End, Far};
 use crate::message::{Ask, Met};
@@ -33,6 +34,7 @@ impl Bench {
             families: Vec::new(),
             talks: Vec::new(),
             marks: 0,
+            ports: Ports::default(),
             interrupt: interrupt.clone(),
         };
         bench.meet(interface, peer)?;

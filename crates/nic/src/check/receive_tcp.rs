@@ -154,7 +154,7 @@ fn answered(
     ports: &[u16],
     mut left: usize,
 ) -> io::Result<Vec<(Seen, Vec<u8>)>> {
-    let last = bench.fresh_port(LAST_PORT);
+    let last = bench.fresh_port();
     let path = bench.inward(family, last, family.near_tcp);
     let syn = craft::tcp(&path, Marks::default(), HEAD, &vectors::payload(100, 16));
     bench.send_inward(&[syn])?;
@@ -228,7 +228,6 @@ const HEAD: Tcp<'_> = Tcp {
     options: &[],
 };
 /// Of ports that no connection uses.
-const LAST_PORT: u16 = 24_000;
 const FIRST_PORT: u16 = 20_000;
 const BATCH: usize = 32;
 const ROUNDS: usize = 4;

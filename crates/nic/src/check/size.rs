@@ -113,7 +113,6 @@ fn arrived(
     tally: &mut Tally,
     longer: &mut Longer,
 ) -> io::Result<()> {
-    let path = bench.inward(family, FROM_PORT, family.near_udp);
     let (own, both) = (
         bench.own_largest_payload(family),
         bench.largest_payload(family),
@@ -123,8 +122,11 @@ fn arrived(
     let beyond = [1, 4].map(|more| (own + more, true));
     let beyond = beyond.into_iter().filter(|(size, _)| *size <= own + room);
     for (size, is_longer) in fitting.into_iter().chain(beyond) {
+        // A frame of an earlier size may come late, or twice.
+        let port = bench.fresh_port();
+        let path = bench.inward(family, port, family.near_udp);
         let frame = craft::udp(&path, Marks::default(), &vectors::payload(size, 42));
-        let came = came(bench, family, &frame)?;
+        let came = came(bench, family, port, &frame)?;
         longer.tried += u32::from(is_longer);
         longer.taken += u32::from(is_longer && came.as_ref() == Some(&frame));
         tally.case(0, unlike(&frame, came.as_deref(), is_longer));
@@ -133,13 +135,18 @@ fn arrived(
 }
 
 /// What came of a frame that was sent: it, or another from the same port.
-fn came(bench: &mut Bench, family: &Family, frame: &[u8]) -> io::Result<Option<Vec<u8>>> {
+fn came(
+    bench: &mut Bench,
+    family: &Family,
+    port: u16,
+    frame: &[u8],
+) -> io::Result<Option<Vec<u8>>> {
     let mut came = None;
     for _ in 0..ROUNDS {
         bench.send_inward(&[frame.to_vec()])?;
         bench.arrived(family, |seen, bytes| {
             let from = Head::of(bytes).filter(|_| !seen.is_outgoing);
-            if from.is_some_and(|head| head.ports[0] == FROM_PORT) {
+            if from.is_some_and(|head| head.ports[0] == port) {
                 came = Some(bytes.to_vec());
             }
             came.is_some()
@@ -172,7 +179,6 @@ fn unlike(sent: &[u8], came: Option<&[u8]>, is_longer: bool) -> Option<NicExampl
     })
 }
 
-const FROM_PORT: u16 = 40_012;
 const ROUNDS: usize = 4;
 
 #[cfg(test)]

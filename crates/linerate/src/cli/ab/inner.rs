@@ -103,7 +103,8 @@ impl<'a> Inner<'a> {
         tick: &mut dyn FnMut(Duration) -> bool,
     ) -> Result<Ran, Failure> {
         let what = || format!("measure with `{}`", self.words.join(" "));
-        let program = std::env::current_exe().map_err(|error| Failure::measuring(what(), error))?;
+        let program =
+            crate::itself::program().map_err(|error| Failure::measuring(what(), error))?;
         let mut command = Command::new(program);
         command.args(self.words).arg("--json");
         if token.is_some() {

@@ -202,7 +202,7 @@ pub(in crate::cli) fn intend(
     lab: Option<Owner>,
 ) -> Result<u64, String> {
     let (key, line) = match lab {
-        Some(_) => (key_of_lab(who), again_in_lab(restore)?),
+        Some(_) => (key_of_lab(who), again_in_lab(restore)),
         None => (key_of_host(who)?, restore.to_owned()),
     };
     let intended = Phase::Intended {
@@ -232,17 +232,13 @@ fn key_of_lab(who: &str) -> Key {
     }
 }
 
-/// The command in a new lab: what it sets there is not set on this host, and what it does to files is done.
-fn again_in_lab(line: &str) -> Result<String, String> {
-    let program = std::env::current_exe();
-    let program = program.map_err(|why| format!("this program's path is not known: {why}"))?;
-    let program = program.into_os_string().into_string();
-    let program = program.map_err(|name| format!("the path {} is not UTF-8", name.display()))?;
-    Ok(format!(
-        "{} lab --no-serve -- /bin/sh -c {}",
-        quoted(&program),
+/// The command in a new lab: what it sets there is not set on this host, and what it does to files is done. The shell gets the
+/// same text as in the first lab: `lab` fills in no `{peer}`. What undoes a change names its own program.
+fn again_in_lab(line: &str) -> String {
+    format!(
+        "\"${{LINERATE:-linerate}}\" lab --no-serve --verbatim -- /bin/sh -c {}",
         quoted(line)
-    ))
+    )
 }
 
 /// Where relative paths of the user's commands start.

@@ -30,6 +30,7 @@ use crate::cli::values::{self, compare};
   linerate tune restore
   linerate tune restore --force              also what another program changed since
   linerate tune restore --kept               also what was kept
+  linerate tune restore --forget 3           undo nothing, and list change 3 no more
   linerate tune persist                      what was kept, also after a reboot
   linerate tune persist --root image         the same for an image, or to read the files first")]
 pub(in crate::cli) struct TuneArgs {
@@ -133,6 +134,9 @@ pub(in crate::cli) enum TuneAction {
         /// Also undo what was kept, and remove the files that make it permanent
         #[arg(long)]
         kept: bool,
+        /// Undo nothing, and take change ID off the list: you undid it by hand, or it cannot be undone (repeatable)
+        #[arg(long, value_name = "ID", conflicts_with_all = ["force", "kept"])]
+        forget: Vec<u64>,
         #[command(flatten)]
         document: DocumentFlags,
     },

@@ -81,7 +81,7 @@ impl Watch<'_> {
         let about = super::seconds(self.args);
         self.console
             .block(&[format!("check {number}: about {about:.0} s; Ctrl-C ends")]);
-        let program = std::env::current_exe().map_err(|error| failed(&error))?;
+        let program = crate::itself::program().map_err(|error| failed(&error))?;
         let mut command = Command::new(program);
         command.args(words(std::env::args_os().skip(1)));
         let ended = Running::start(command, Reach::Process)

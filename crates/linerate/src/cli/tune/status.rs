@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate tune status` and `restore`: the changes in the journal, and how they are undone.
 
+use std::io;
+
 use linerate_change::{
-    End, Host, Journal, Open, Place, Restored, Undo, World, command, restore, restore_kept,
+    End, Host, Journal, Open, Place, Restored, Undo, World, command, forget, restore, restore_kept,
     standing, undo,
 };
 use linerate_linux::host::boot_id;
@@ -91,6 +93,36 @@ pub(super) fn restored(force: bool, kept: bool) -> Result<Vec<SettingChange>, Fa
     Ok(shown.map(|one| of_end(one, &boot)).collect())
 }
 
+/// Closes these, and undoes nothing.
+pub(super) fn forgotten(ids: &[u64]) -> Result<Vec<SettingChange>, Failure> {
+    let mut journal = journal()?;
+    let all = contents(&journal)?;
+    let of_id = |id: &u64| listed(&all, *id);
+    let chosen = ids.iter().map(of_id).collect::<Result<Vec<&Open>, _>>()?;
+    for open in &chosen {
+        let failed = |error| Failure::measuring(format!("forget change {}", open.change), error);
+        forget(&mut journal, open.change).map_err(failed)?;
+    }
+    let row = |open: &Open| change(open, ChangeState::Forgotten, None);
+    Ok(chosen.into_iter().map(row).collect())
+}
+
+/// The change with this number, if no running process will undo it.
+fn listed(all: &[Open], id: u64) -> Result<&Open, Failure> {
+    let refused = |why: &str| {
+        Failure::usage(format!("forget change {id}"), why)
+            .hint("`linerate tune status` lists the changes and their numbers")
+    };
+    let mut own = all.iter().filter(|one| !one.is_coupled());
+    match own.find(|one| one.change == id) {
+        None => Err(refused("no change has this number, or it is undone")),
+        Some(one) if state(one) == ChangeState::UnderWay => {
+            Err(refused(&format!("process {} still runs", one.owner.pid)))
+        }
+        Some(one) => Ok(one),
+    }
+}
+
 fn host() -> Result<Host, Failure> {
     Host::here().map_err(|why| Failure::measuring("find this host", why))
 }
@@ -101,7 +133,10 @@ pub(super) fn contents(journal: &Journal) -> Result<Vec<Open>, Failure> {
     let contents = contents.map_err(|error| {
         let path = error.path.display().to_string();
         Failure::measuring("list the changes", error)
-            .hint(format!("read {path}; if it is yours: chmod go-w {path}"))
+            .hint(format!(
+                "read {path}: its commands would be run; if they are yours, see that the file and the directories above it \
+                 belong to you and no other user may write to them (chown, chmod go-w), or set XDG_STATE_HOME"
+            ))
     })?;
     for line in contents.damaged {
         session::say(&format!(
@@ -135,13 +170,24 @@ fn of_end(one: &Restored, boot: &str) -> SettingChange {
             Some("a later change of the same setting is not restored".to_owned()),
         ),
         End::Elsewhere(why) => (ChangeState::Elsewhere, Some(why.clone())),
-        End::Failed(why) => (ChangeState::Failed, Some(why.to_string())),
+        End::Failed(why) => (ChangeState::Failed, Some(by_hand(&one.open, why))),
         End::Differs { value } => (
             ChangeState::Failed,
             Some(format!("it was written, and is {value}")),
         ),
     };
     change(&one.open, state, reason)
+}
+
+/// A command may fail each time.
+fn by_hand(open: &Open, why: &io::Error) -> String {
+    match open.undo {
+        Undo::Write => why.to_string(),
+        Undo::Command { .. } => format!(
+            "{why}; undo it by hand, then `linerate tune restore --forget {}`",
+            open.change
+        ),
+    }
 }
 
 /// A file from which this host was configured when it was booted.
