@@ -99,7 +99,7 @@ fn rate(allowed: u64, processor_seconds: u64) -> u64 {
 
 /// The largest prime up to `most`: what happens every few milliseconds is not always, or never, seen.
 fn prime(most: u64) -> u64 {
-    let is_prime = |number: &u64| (2..*number).all(|divisor| number % divisor != 0);
+    let is_prime = |number: &u64| !(2..*number).any(|divisor| number.is_multiple_of(divisor));
     (2..=most).rev().find(is_prime).unwrap_or(1)
 }
 
