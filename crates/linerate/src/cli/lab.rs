@@ -69,9 +69,9 @@ pub struct LabArgs {
     /// Use a user namespace even as root
     #[arg(long, hide = true)]
     pub user_namespace: bool,
-    /// Leave {peer} and {peer6} in COMMAND as they are
+    /// As `tune restore` needs it: COMMAND as it is, in private namespaces or not at all, and nothing said
     #[arg(long, hide = true)]
-    pub verbatim: bool,
+    pub restoring: bool,
     /// The command to run in host A
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
@@ -120,7 +120,7 @@ impl LabArgs {
     fn command(&self, b: &Host) -> io::Result<Command> {
         let addresses = [("{peer}", b.address(false)), ("{peer6}", b.address(true))];
         let fill_in = |word: &String| {
-            addresses.iter().filter(|_| !self.verbatim).fold(
+            addresses.iter().filter(|_| !self.restoring).fold(
                 word.clone(),
                 |word, (name, address)| match address {
                     Some(address) => word.replace(name, &address.to_string()),
@@ -157,8 +157,11 @@ pub fn run(args: &LabArgs) -> Result<u8, LabError> {
         return state_ceiling(&isolation);
     }
     let interrupt = Interrupt::install().map_err(cannot("catch signals"))?;
+    match args.restoring {
+        true => is_private(&isolation)?,
+        false => note(&format!("lab: {}, {isolation}", args.topology)),
+    }
     let lab = Lab::open(&isolation, &args.plan())?;
-    note(&format!("lab: {}, {isolation}", args.topology));
     let [a, b] = lab.hosts();
     let token = LabToken::make();
     let mut peer = start_peer(args, b, token.as_ref())?;
@@ -180,6 +183,16 @@ pub fn run(args: &LabArgs) -> Result<u8, LabError> {
         note(report.to_string().trim_end());
     }
     status.map(exit_code)
+}
+
+/// On the loopback, what restores a lab would set this host.
+fn is_private(isolation: &Isolation) -> Result<(), LabError> {
+    match isolation {
+        Isolation::Namespaces(_) => Ok(()),
+        Isolation::Loopback { because } => {
+            Err(LabError::measuring("restore in a lab", because).hint(because.remedy()))
+        }
+    }
 }
 
 /// Waits for COMMAND, which decides what a signal means: it may have to end a test well before the

@@ -4,6 +4,7 @@
 
 mod adversity;
 mod families;
+mod journal;
 mod page;
 mod record;
 
@@ -51,6 +52,16 @@ fn ab(place: &Path, b: &str, more: &[&str], port: u16) -> Command {
         "-p",
         &port.to_string(),
     ]);
+    command.current_dir(place).env("XDG_STATE_HOME", place);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// `ab` that never comes to measure.
+fn commands(place: &Path, a: &str, b: &str, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command.args(["ab", "--a", a, "--b", b, "--settle", "0", "--seed", "7"]);
+    command.args(more).args(["--", "tcp", "127.0.0.1"]);
     command.current_dir(place).env("XDG_STATE_HOME", place);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command

@@ -233,10 +233,10 @@ fn key_of_lab(who: &str) -> Key {
 }
 
 /// The command in a new lab: what it sets there is not set on this host, and what it does to files is done. The shell gets the
-/// same text as in the first lab: `lab` fills in no `{peer}`. What undoes a change names its own program.
+/// same text as in the first lab: `lab --restoring` fills in no `{peer}`. What undoes a change names its own program.
 fn again_in_lab(line: &str) -> String {
     format!(
-        "\"${{LINERATE:-linerate}}\" lab --no-serve --verbatim -- /bin/sh -c {}",
+        "\"${{LINERATE:-linerate}}\" lab --no-serve --restoring -- /bin/sh -c {}",
         quoted(line)
     )
 }
