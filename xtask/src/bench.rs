@@ -2,6 +2,7 @@
 //! `cargo xtask bench`: linerate and its peers in turn over one veth, as ratios. Never a test:
 //! a machine has good and bad minutes, so all that counts is who did better in the same ones.
 
+pub(crate) mod bare;
 mod contender;
 mod explain;
 mod footprint;

@@ -2,7 +2,7 @@
 //! `machines [--short] [--write] [--kept] [--binary PATH]... [NIC...]`: linerate on real drivers. Each NIC that QEMU emulates
 //! is booted under Debian's kernel, measures against this host in both roles, and shows what it reads: a table of all.
 //! `--kept` boots none: the table of the results that are there. `--binary` is a program that is not to be built.
-//! Before all other words: `--small` ([`small`]), `--causes`, `--settings` ([`settings`]), `--persist` ([`persist`]), `--middle`, and `--recorded`, which judges recorded runs ([`recorded`]).
+//! Before all other words: `--small` ([`small`]), `--causes`, `--settings` ([`settings`]), `--offloads` ([`offloads`]), `--persist` ([`persist`]), `--middle`, and `--recorded`, which judges recorded runs ([`recorded`]).
 //!
 //! The host's end is in namespaces without a name that end with this process: nothing is left behind.
 
@@ -16,6 +16,7 @@ mod image;
 mod middle;
 mod network;
 mod nic;
+mod offloads;
 mod page;
 mod persist;
 mod recorded;
@@ -49,6 +50,9 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
             "--causes" => return causes::run(rest),
             "--middle" => return middle::run(rest),
             "--settings" => return settings::run(rest),
+            "--offloads" => return offloads::run(rest),
+            "--inside-offloads" => return offloads::inside(false, rest),
+            "--inside-offloads=toggle" => return offloads::inside(true, rest),
             "--persist" => return persist::run(rest),
             "--inside-persist" => return persist::inside(rest),
             "--inside-settings" => return settings::inside(rest),
@@ -75,6 +79,10 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     if options.short {
         for results in &all {
             short::check(results, &mut tally);
+        }
+        // Where the others could be booted, it can be.
+        if !all.is_empty() && !options.named && !options.kept {
+            offloads::short(&options, &mut tally)?;
         }
     }
     // CI continues where none of it is available.

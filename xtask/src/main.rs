@@ -37,6 +37,8 @@ fn main() -> ExitCode {
         Some((&"dist", rest)) => dist::run(rest),
         Some((&"foreign-tests", rest)) => dist::foreign::run(rest),
         Some((&"bench", rest)) => bench::run(rest),
+        // What `bench` starts of itself.
+        Some((&"bare", rest)) => bench::bare::run(rest),
         Some((&"faults", rest)) => faults::run(rest),
         Some((&"fuzz", rest)) => fuzz::run(rest),
         Some((&"soak", rest)) => soak::run(rest),

@@ -59,6 +59,8 @@ struct Spent<'r> {
     basis: CostBasis,
     stream: Option<ThreadTime>,
     machine: Option<MachineTime>,
+    /// The part of the machine's time that is of neither end alone.
+    shared_ns: Option<f64>,
     background_ratio: Option<f64>,
     shared_host: bool,
 }
@@ -84,6 +86,8 @@ impl<'r> Spent<'r> {
             (_, None, _) => return None,
         };
         let (payload_bytes, packets) = packets(test, side)?;
+        let shared_ns = machine.as_ref().filter(|_| shared_host);
+        let shared_ns = shared_ns.and_then(|machine| shared(test, machine));
         Some(Self {
             test,
             host,
@@ -96,6 +100,7 @@ impl<'r> Spent<'r> {
             basis,
             stream,
             machine,
+            shared_ns,
             background_ratio: background(evidence, test, host),
             shared_host,
         })
@@ -128,6 +133,12 @@ impl<'r> Spent<'r> {
             _ => self.programs().iter().sum(),
         }
     }
+}
+
+/// What one machine used beyond the threads of both ends.
+fn shared(test: &Test, machine: &MachineTime) -> Option<f64> {
+    let (tx, rx) = test.stream_cpu.tx.zip(test.stream_cpu.rx)?;
+    Some(machine.busy_ns - tx.plus(&rx).ns() as f64)
 }
 
 /// Payload of a packet, and how many an end sent or received. Segments are counted as if each were full.
@@ -183,6 +194,7 @@ fn cost(rows: &[&Spent<'_>]) -> Option<Cost> {
         irq_ns: sum(&of_machine(|machine| machine.irq_ns)),
         stream_ns_per_packet: each(&|row| Some(row.stream?.ns() as f64)),
         machine_ns_per_packet: each(&of_machine(|machine| machine.busy_ns)),
+        shared_ns_per_packet: each(&|row| row.shared_ns),
         resolution_ns: each(&of_machine(|machine| machine.resolution_ns)),
         background_ratio: background.map(|sum| sum / rows.len() as f64),
         cycles_per_packet: each(&event(|time| Some(time.events?.cycles))),

@@ -37,8 +37,8 @@ fn merges_most(check: &NicCheck) -> bool {
     check.group == "merging" && 2 * check.wrong > check.tried
 }
 
-/// Whether `first` being wrong explains `other`: what is cut has the wrong checksums that everything sent has; what is
-/// merged, or dropped, is missing elsewhere.
+/// Whether `first` being wrong explains `other`: what is cut, or has a VLAN tag, has the wrong checksums that everything sent
+/// has, and is cut as wrongly; what is merged, or dropped, is missing elsewhere.
 fn is_cause(first: &NicCheck, other: &NicCheck) -> bool {
     let what = |check: &NicCheck, end: &str| {
         let example = check.example.as_ref();
@@ -48,7 +48,11 @@ fn is_cause(first: &NicCheck, other: &NicCheck) -> bool {
     let is_missing = example
         .is_some_and(|example| example.seen == "nothing" || example.what.starts_with("growth of"));
     match (&*first.group, &*other.group) {
-        ("transmit", "segmentation") => what(first, "checksum") && what(other, "checksum"),
+        ("transmit", "segmentation" | "vlan") => what(first, "checksum") && what(other, "checksum"),
+        ("segmentation", "vlan") => {
+            let cut = first.example.as_ref();
+            cut.is_some_and(|cut| what(other, &cut.what))
+        }
         ("merging", "receive") => merges_most(first) && is_missing,
         ("receive", "merging") => is_missing || what(other, "a bad checksum"),
         _ => false,
@@ -96,7 +100,13 @@ fn title(check: &NicCheck) -> String {
         "merging" => "merges packets that must stay apart",
         "size" => "does not pass packets of its MTU",
         "counters" => "counts wrongly",
+        "queues" if what.starts_with("TCP flow from") => {
+            "does not keep a flow on one receive queue"
+        }
         "queues" => "does not spread flows over its receive queues",
+        "vlan" if what.ends_with("checksum") => &*format!("sends a wrong {what} under a VLAN tag"),
+        "vlan" if what.ends_with("tag") => "inserts VLAN tags wrongly",
+        "vlan" => "sends wrong packets under a VLAN tag",
         _ => "gives time stamps that run backward",
     };
     let with = match check.offload.as_str() {
@@ -143,6 +153,7 @@ fn source(group: &str) -> &'static str {
         "transmit" => "RFC 768, RFC 1071, RFC 9293 section 3.1, RFC 8200 section 8.1",
         "receive" => "RFC 1122 sections 4.1.3.4 and 4.2.2.7",
         "segmentation" | "merging" => "Linux Documentation/networking/segmentation-offloads.rst",
+        "vlan" => "IEEE 802.1Q section 9.6, Linux Documentation/networking/netdev-features.rst",
         "size" => "ip-link(8)",
         "counters" => "Linux Documentation/networking/statistics.rst",
         "queues" => "Linux Documentation/networking/scaling.rst",
@@ -219,6 +230,28 @@ mod tests {
         let proof = "tx-udp4-sum: UDP checksum at byte 40 of the frame: expected ffff, seen 0000; the frame: 0200";
         assert_eq!(found.why, proof);
         assert!(found.change.is_some());
+    }
+
+    #[test]
+    fn a_wrong_tag_is_named_and_a_checksum_that_is_always_wrong_is_one_cause() {
+        let of_vlan = |what: &str| {
+            let mut check = check("tx-vlan-tag", NicState::Wrong);
+            check.group = "vlan".to_owned();
+            check.offload = "tx-vlan-offload on".to_owned();
+            check.example.as_mut().unwrap().what = what.to_owned();
+            check
+        };
+        let titles = |checks| {
+            let found = findings(&run(checks)).into_iter();
+            found.map(|one| one.title).collect::<Vec<_>>()
+        };
+        let tag = "inserts VLAN tags wrongly (tx-vlan-offload on)";
+        assert_eq!(titles(vec![of_vlan("802.1Q tag")]), [tag]);
+        let under = "sends a wrong UDP checksum under a VLAN tag (tx-vlan-offload on)";
+        assert_eq!(titles(vec![of_vlan("UDP checksum")]), [under]);
+        let always = check("tx-udp4-sum", NicState::Wrong);
+        let one = titles(vec![always, of_vlan("UDP checksum")]);
+        assert_eq!(one, ["sends a wrong UDP checksum (tx-checksumming on)"]);
     }
 
     #[test]

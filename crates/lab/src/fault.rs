@@ -80,6 +80,10 @@ pub enum Fault {
     NicPassesWrong,
     /// Host A's card drops received IP frames of fewer bytes, without FCS.
     NicDropsShort { bytes: u32 },
+    /// Host A's card inserts VLAN tags without their priority.
+    NicVlanTag,
+    /// Host A's card computes checksums of frames with a VLAN tag from the wrong place on.
+    NicVlanChecksum,
 }
 
 /// Every fault, in the order of the help.
@@ -117,6 +121,8 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "nic-merges" "" NicMerges {} "this host's NIC merges what it must not" &[];
     "nic-passes-wrong" "" NicPassesWrong {} "this host's NIC calls wrong checksums right" &[];
     "nic-drops-short" "64" NicDropsShort { bytes: count } "this host's NIC drops shorter IP frames that arrive" &[];
+    "nic-vlan-tag" "" NicVlanTag {} "this host's NIC inserts VLAN tags without their priority" &[];
+    "nic-vlan-checksum" "" NicVlanChecksum {} "this host's NIC sends wrong checksums under a VLAN tag" &[];
 };
 
 impl Fault {
@@ -150,6 +156,8 @@ impl Fault {
                 | Self::NicMerges
                 | Self::NicPassesWrong
                 | Self::NicDropsShort { .. }
+                | Self::NicVlanTag
+                | Self::NicVlanChecksum
         )
     }
 }

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use linerate_linux::ethtool_features::{self, InForce, Offload};
 use linerate_linux::netns::NetNs;
@@ -61,7 +62,7 @@ pub(super) fn wire(
         .map_err(cannot("enter the wire"))??;
     if spec.nic.is_some() {
         let offloads = near.host.enter(|| InForce::of(near.interface));
-        ports.offloads = offloads.and_then(|opened| opened).ok();
+        ports.offloads = offloads.and_then(|opened| opened).ok().map(Arc::new);
     }
     Wire::start(ports, spec, plan.wire_log.as_deref().map(Path::new))
 }

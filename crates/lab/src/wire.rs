@@ -58,7 +58,7 @@ pub(super) struct Ports {
     pub near: Port,
     pub far: Port,
     pub frame_bytes_max: usize,
-    pub offloads: Option<InForce>,
+    pub offloads: Option<Arc<InForce>>,
 }
 
 impl Wire {
@@ -80,7 +80,7 @@ impl Wire {
             near,
             far,
             frame_bytes_max,
-            mut offloads,
+            offloads,
         } = ports;
         let directions = [
             ("a-b", near.receiver, far.sender, 0),
@@ -96,9 +96,9 @@ impl Wire {
                 impairment: spec.direction(number),
                 transmission: spec
                     .nic
-                    .map(|nic| nic.transmission(number, frame_bytes_max)),
+                    .map(|nic| nic.transmission(number, frame_bytes_max, offloads.clone())),
                 reception: (spec.nic.filter(|_| number == 1))
-                    .and_then(|nic| nic.reception(frame_bytes_max, offloads.take())),
+                    .and_then(|nic| nic.reception(frame_bytes_max, offloads.clone())),
                 ecn: spec.ecn,
                 frame_bytes_max,
                 log: wire.log.as_ref().map(|log| log.direction(name)),

@@ -139,6 +139,8 @@ pub(crate) struct Store {
     samples: Option<File>,
     /// Runs of cells for which there was no room yet, as lines.
     unwritten: String,
+    /// What ended the storing: a full disk, or another failure.
+    lacked_room: bool,
     /// In the directory of all runs, not in one given by `-o`.
     among_others: bool,
 }
@@ -166,6 +168,7 @@ impl Store {
             run,
             samples: None,
             unwritten: String::new(),
+            lacked_room: false,
             among_others: matches!(place, Destination::Runs(_)),
         };
         match make_directory(place, beginning) {
@@ -220,20 +223,27 @@ impl Store {
         self.write_cell_runs();
     }
 
-    /// A run of hours is not ended by a disk that is full for a minute: it is tried again, unlike all else.
+    /// A run of hours is not ended by a disk that is full for a minute: it is tried again, unlike all else. After any other
+    /// failure the runs are still written, but its reason stands: something else is missing.
     fn write_cell_runs(&mut self) {
+        let before = self.location.clone();
         if let Location::NotStored {
             partial: Some(directory),
             ..
-        } = &self.location
+        } = &before
         {
             self.location = Location::Stored(directory.clone());
         }
+        let stands = !self.lacked_room;
         self.attempt(RUNS, |store, path| {
             append_whole(path, &store.unwritten)?;
             store.unwritten.clear();
             Ok(())
         });
+        if stands && before.run_dir().is_none() {
+            self.location = before;
+            self.lacked_room = false;
+        }
     }
 
     /// Adds the hosts' settings; written with the next results.
@@ -316,6 +326,10 @@ impl Store {
         let why = format!("cannot write {}: {error}", directory.join(name).display());
         let partial = Some(directory.clone()).filter(|directory| directory.join(RUN).exists());
         self.samples = None;
+        self.lacked_room = matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        );
         self.location = not_stored(why, partial);
     }
 }

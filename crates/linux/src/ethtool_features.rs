@@ -74,10 +74,19 @@ impl InForce {
         // Each command that reads precedes the one that writes.
         ask(&self.0, offload.command() - 1, 0).map(|value| value != 0)
     }
+
+    /// Whether the interface inserts VLAN tags into the frames that it sends.
+    ///
+    /// # Errors
+    /// As [`Self::is_on`].
+    pub fn inserts_vlan_tags(&self) -> io::Result<bool> {
+        ask(&self.0, GET_FLAGS, 0).map(|flags| flags & TRANSMIT_VLAN != 0)
+    }
 }
 
-/// `ETHTOOL_GFLAGS` and `ETH_FLAG_RXVLAN`.
+/// `ETHTOOL_GFLAGS`, `ETH_FLAG_TXVLAN` and `ETH_FLAG_RXVLAN`.
 const GET_FLAGS: u32 = 0x25;
+const TRANSMIT_VLAN: u32 = 1 << 7;
 const RECEIVE_VLAN: u32 = 1 << 8;
 
 /// `struct ethtool_value`: command, data.

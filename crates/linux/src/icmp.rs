@@ -100,7 +100,7 @@ impl Pinger {
             }
             let batch = self.receiver.receive(Duration::ZERO)?;
             let (now, wall) = (monotonic_ns(), wall_ns());
-            for datagram in batch {
+            for datagram in batch.iter() {
                 let known = payload(datagram.bytes, ipv6, raw);
                 let Some((sequence, sent_ns)) =
                     known.and_then(|echo| answer(echo, ipv6, raw.then_some(identifier)))

@@ -63,4 +63,5 @@ pub mod sysfs;
 pub mod tcp;
 pub mod terminal;
 pub mod udp;
+pub mod vlan_push;
 pub mod xdp_forward;

@@ -132,6 +132,14 @@ impl PacketReceiver {
         Self::over(PacketSocket::open(interface)?, frame_bytes_max, ring_bytes)
     }
 
+    /// Makes the interface take what is for other stations and VLANs too, as long as this lives.
+    ///
+    /// # Errors
+    /// Those of setsockopt(2).
+    pub fn join_promiscuous(&self) -> io::Result<()> {
+        self.socket.join_promiscuous()
+    }
+
     fn over(socket: PacketSocket, frame_bytes_max: usize, ring_bytes: usize) -> io::Result<Self> {
         socket.set(libc::PACKET_VERSION, &TPACKET_V2)?;
         socket.set(libc::PACKET_RESERVE, &(TAG_BYTES as u32))?;
@@ -228,7 +236,7 @@ pub struct Sight {
     pub is_unfinished: bool,
     /// A TCP segment that is still to be cut, or was merged from several (Linux 5.18).
     pub is_merged: bool,
-    /// Bytes, also of what does not fit the slot.
+    /// Bytes with its tag, also of what does not fit the slot.
     pub length: u32,
     /// When the kernel saw it, nanoseconds since 1970.
     pub wall_ns: u64,
@@ -294,10 +302,10 @@ impl<'a> Slot<'a> {
     fn request(&self) -> Option<Request> {
         let start = usize::from(u16::from_ne_bytes(self.array_at(12)));
         let request = Request::read(&self.array_at(start.checked_sub(Request::BYTES)?))?;
-        match self.word_at(0) & TP_STATUS_VLAN_VALID {
-            0 => Some(request),
-            _ => Some(request.moved(TAG_BYTES)),
-        }
+        Some(match self.has_tag() {
+            true => request.moved(TAG_BYTES),
+            false => request,
+        })
     }
 
     /// The frame; `None` if it was longer than the slot.
@@ -307,7 +315,7 @@ impl<'a> Slot<'a> {
         if length as usize != kept {
             return None;
         }
-        if self.word_at(0) & TP_STATUS_VLAN_VALID == 0 {
+        if !self.has_tag() {
             return Some(self.bytes_at(start, kept));
         }
         let first = self.put_tag_back(start)?;
@@ -334,10 +342,22 @@ impl<'a> Slot<'a> {
         Some(first)
     }
 
-    /// What of a frame fits.
+    /// What of a frame fits, with its tag.
     fn beginning(&self) -> &'a [u8] {
-        let start = u16::from_ne_bytes(self.array_at(12)).into();
-        self.bytes_at(start, self.word_at(8) as usize)
+        let (start, kept) = (
+            u16::from_ne_bytes(self.array_at(12)).into(),
+            self.word_at(8) as usize,
+        );
+        let tagged = self.has_tag().then(|| self.put_tag_back(start)).flatten();
+        match tagged {
+            Some(first) => self.bytes_at(first, kept + TAG_BYTES),
+            None => self.bytes_at(start, kept),
+        }
+    }
+
+    /// Whether the kernel keeps a tag beside the frame.
+    fn has_tag(&self) -> bool {
+        self.word_at(0) & TP_STATUS_VLAN_VALID != 0
     }
 
     fn sight(&self) -> Sight {
@@ -347,7 +367,7 @@ impl<'a> Slot<'a> {
             is_outgoing: self.is_outgoing(),
             is_unfinished: status & TP_STATUS_CSUMNOTREADY != 0,
             is_merged: status & TP_STATUS_GSO_TCP != 0,
-            length: self.word_at(4),
+            length: self.word_at(4) + if self.has_tag() { TAG_BYTES as u32 } else { 0 },
             wall_ns: second * 1_000_000_000 + u64::from(self.word_at(20)),
         }
     }

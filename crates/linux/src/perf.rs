@@ -165,6 +165,7 @@ const FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write as _;
 
     #[test]
     fn work_counts_or_the_reason_is_known() {
@@ -185,6 +186,41 @@ mod tests {
             }
             other => println!("skipped: hardware events: {other:?}"),
         }
+    }
+
+    /// A group whose kernel is scripted: it reads these words.
+    fn scripted(words: &[u64]) -> Result<ThreadEvents, EventsMissing> {
+        let file = || {
+            let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+            (ours, File::from(std::os::fd::OwnedFd::from(theirs)))
+        };
+        let (mut kernel, cycles) = file();
+        for word in words {
+            kernel.write_all(&word.to_ne_bytes()).unwrap();
+        }
+        drop(kernel);
+        let _others = [file().1, file().1];
+        ThreadCounters { cycles, _others }.read()
+    }
+
+    #[test]
+    fn a_reading_is_three_events_scaled_to_the_whole_time_or_has_a_reason() {
+        let events = |cycles, instructions, cache_misses| ThreadEvents {
+            cycles,
+            instructions,
+            cache_misses,
+        };
+        assert_eq!(
+            scripted(&[3, 900, 900, 4000, 8000, 16]),
+            Ok(events(4000, 8000, 16))
+        );
+        assert_eq!(
+            scripted(&[3, 900, 300, 4000, 8000, 16]),
+            Ok(events(12_000, 24_000, 48)),
+            "other programs had the counters for two thirds of the time"
+        );
+        assert_eq!(scripted(&[3, 900, 0, 0, 0, 0]), Err(EventsMissing::TooFew));
+        assert_eq!(scripted(&[3, 900]), Err(EventsMissing::NoCounters));
     }
 
     #[test]

@@ -29,7 +29,7 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 pub use acceptor::{Acceptor, Greeting, Load, plain};
 pub use receiver::{
-    Batch, Datagram, Datagrams, JOINED_BYTES, Receiver, ReceiverConfig, RxMode, drops_so_far,
+    Batch, Datagram, JOINED_BYTES, Joined, Receiver, ReceiverConfig, RxMode, drops_so_far,
     queued_bytes,
 };
 pub use reply::send_from;

@@ -416,7 +416,7 @@ fn collect(receiver: &mut Receiver, mut expected: u32, until: u32) -> u32 {
     let deadline = Instant::now() + PATIENCE;
     while expected < until {
         assert!(Instant::now() < deadline, "datagram {expected} is missing");
-        for datagram in receiver.receive(TICK).unwrap() {
+        for datagram in receiver.receive(TICK).unwrap().iter() {
             assert_eq!(
                 u32::from_be_bytes(datagram.bytes[..4].try_into().unwrap()),
                 expected

@@ -11,6 +11,7 @@
 mod axis;
 mod cells;
 mod figures;
+mod hosts;
 pub mod order;
 mod possible;
 mod progress;
@@ -19,6 +20,7 @@ pub mod verdict;
 pub use axis::{Axes, check, is_setting};
 pub use cells::{cells, rows};
 pub use figures::{packets, values};
+pub use hosts::hosts;
 pub use possible::{impossible, note};
 pub use progress::{ATTEMPTS, Progress, Slot};
 
@@ -32,8 +34,10 @@ pub const MTU: &str = "mtu";
 pub const SIZE: &str = "size";
 /// TCP maximum segment size, bytes, or [`DEFAULT`].
 pub const MSS: &str = "mss";
-/// `up` or `down`.
+/// `up`, `down` or [`BOTH`].
 pub const DIRECTION: &str = "direction";
+/// A direction: both at once, in one test.
+pub const BOTH: &str = "both";
 /// Parallel streams.
 pub const STREAMS: &str = "streams";
 /// Congestion control of TCP, or [`DEFAULT`].

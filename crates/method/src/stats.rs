@@ -14,6 +14,7 @@ pub mod fairness;
 pub(crate) mod level_change;
 pub(crate) mod many;
 pub(crate) mod max_t;
+pub(crate) mod memo;
 pub(crate) mod normal;
 pub mod paired;
 pub(crate) mod shift;

@@ -20,6 +20,8 @@ pub struct CellRun {
     pub state: CellState,
     /// Why it does not count.
     pub reason: Option<String>,
+    /// The hosts that it ran on, the local one first: `hostname=a kernel=6.1 processors=8 …`, as far as they are known.
+    pub hosts: Vec<String>,
     /// What it gave: names as in `cells[].figures`, base units.
     pub values: BTreeMap<String, f64>,
 }

@@ -58,7 +58,7 @@ pub use host::{Host, Interface, LinkKind, Role, Withheld};
 pub use lab_wire::LabWire;
 pub use latency::{Latency, Phase};
 pub use ledger::{Evidence, LedgerEntry, Stage, Unread};
-pub use matrix::{Axis, Cell, CellFigure, CellState, Matrix};
+pub use matrix::{Axis, Cell, CellFigure, CellState, Matrix, RanOn};
 pub use mode::{IoMode, Mode};
 pub use moved::{Moved, MovedKind};
 pub use nic::{NicCheck, NicExample, NicState};

@@ -26,8 +26,16 @@ impl Printable {
     #[must_use]
     pub fn json(text: &str) -> Self {
         let mut safe = String::with_capacity(text.len());
-        for letter in text.chars() {
-            if !is_hidden(letter) || letter == '\n' {
+        let mut rest = text;
+        loop {
+            let (plain, after) = rest.split_at(plain_bytes(rest));
+            safe.push_str(plain);
+            let mut letters = after.chars();
+            let Some(letter) = letters.next() else {
+                break;
+            };
+            rest = letters.as_str();
+            if !is_hidden(letter) {
                 safe.push(letter);
                 continue;
             }
@@ -42,10 +50,16 @@ impl Printable {
     fn shown(text: &str, colour: fn(&str) -> usize) -> Self {
         let mut safe = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some(letter) = rest.chars().next() {
+        loop {
+            // Most text is plain: it is taken at once.
+            let (plain, after) = rest.split_at(plain_bytes(rest));
+            safe.push_str(plain);
+            rest = after;
+            let Some(letter) = rest.chars().next() else {
+                break;
+            };
             let length = match (letter, colour(rest)) {
                 ('\r', _) if rest.starts_with("\r\n") => 2,
-                ('\n' | '\t', _) => 1,
                 (_, colour @ 1..) => colour,
                 (letter, _) if is_hidden(letter) => 0,
                 (letter, _) => letter.len_utf8(),
@@ -103,6 +117,13 @@ pub const fn is_hidden(letter: char) -> bool {
         '\0'..='\x1f' | '\x7f'..='\u{9f}'
         | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The length of the ASCII text at the start that stays as it is.
+fn plain_bytes(text: &str) -> usize {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    let end = text.bytes().position(|byte| !is_plain(byte));
+    end.unwrap_or(text.len())
 }
 
 /// The length of a colour of ours at the start of a text; 0 for any other sequence (one conceals text).

@@ -9,6 +9,9 @@ pub const SOURCE: &str = "perf_event cpu-clock";
 pub const LOST: &str = "lost";
 /// Counter: how often a second each processor was looked at.
 pub const HZ: &str = "hz";
+/// How often, where the kernel allows it and the samples have room: a prime, so that what happens every few milliseconds is
+/// not always, or never, seen.
+pub const USUAL_HZ: u64 = 997;
 /// In place of a function: user mode.
 pub const USER: &str = "(user)";
 /// In place of a function: the idle task.

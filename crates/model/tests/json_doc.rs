@@ -300,6 +300,7 @@ fn cost() -> Cost {
         irq_ns: Some(1.0),
         stream_ns_per_packet: Some(1.0),
         machine_ns_per_packet: Some(1.0),
+        shared_ns_per_packet: Some(1.0),
         resolution_ns: Some(1.0),
         background_ratio: Some(1.0),
         cycles_per_packet: Some(1.0),
@@ -319,6 +320,10 @@ fn matrix() -> Matrix {
         }],
         rows: vec![text()],
         plan: [("time".to_owned(), text())].into(),
+        ran_on: vec![RanOn {
+            hosts: vec![text()],
+            ..RanOn::default()
+        }],
         ..Matrix::default()
     }
 }

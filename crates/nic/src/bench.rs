@@ -16,6 +16,7 @@ use crate::craft::{self, Marks, Path};
 use crate::far::{End, Far};
 use crate::hex;
 use crate::message::{Answer, Ask, Met, Seen};
+use crate::packet::Packet;
 use crate::software::Software;
 use crate::station::{Station, end, features};
 use crate::tally::{self, Property};
@@ -92,7 +93,7 @@ impl Bench {
                 checks.into_iter().for_each(&mut *take);
             }
         }
-        for check in check::OF_INTERFACE {
+        for (check, _) in check::OF_INTERFACE {
             let checks = self.observed(&mut |bench| check(bench))?;
             checks.into_iter().for_each(&mut *take);
         }
@@ -103,7 +104,9 @@ impl Bench {
     #[must_use]
     pub fn offloads(&self) -> Vec<(&'static str, String)> {
         let mut names: Vec<&str> = Vec::new();
-        for name in check::OF_FAMILY.iter().flat_map(|(_, offloads)| *offloads) {
+        let of_family = check::OF_FAMILY.iter().map(|(_, offloads)| offloads);
+        let of_interface = check::OF_INTERFACE.iter().map(|(_, offloads)| offloads);
+        for name in of_family.chain(of_interface).copied().flatten() {
             if !names.contains(name) {
                 names.push(name);
             }
@@ -124,6 +127,11 @@ impl Bench {
                 let checks = self.observed(&mut |bench| check(bench, &family))?;
                 checks.into_iter().for_each(&mut *take);
             }
+        }
+        let of = check::OF_INTERFACE.into_iter();
+        for (check, _) in of.filter(|(_, offloads)| offloads.contains(&offload)) {
+            let checks = self.observed(&mut |bench| check(bench))?;
+            checks.into_iter().for_each(&mut *take);
         }
         Ok(())
     }
@@ -349,8 +357,11 @@ impl Bench {
     }
 
     /// Why a frame at the far end is none of a wire; nothing for one that is.
-    pub(crate) fn unlike_a_wire(&self, seen: &Seen) -> Option<&'static str> {
-        let is_long = seen.is_merged || seen.length > self.there.mtu_bytes + 18;
+    pub(crate) fn unlike_a_wire(&self, seen: &Seen, frame: &[u8]) -> Option<&'static str> {
+        // What follows a packet that fits was not merged with it.
+        let fits = |packet: Packet<'_>| packet.length_fault(seen.length).is_some();
+        let is_beyond = seen.length > self.there.mtu_bytes + 18;
+        let is_long = seen.is_merged || is_beyond && !Packet::parse(frame).is_some_and(fits);
         if is_long && !self.there.is_veth && self.far_merges() {
             return Some(FAR_MERGES);
         }
@@ -362,6 +373,12 @@ impl Bench {
     pub(crate) fn software(&self) -> Software {
         let mangles = self.here.features.get(MANGLES);
         Software::new(mangles.is_some_and(|value| value.starts_with("on")))
+    }
+
+    /// The interface may drop what has the tag of a VLAN that it has no device of.
+    pub(crate) fn filters_tags(&self) -> bool {
+        let filter = self.here.features.get("rx-vlan-filter");
+        filter.is_some_and(|value| value.starts_with("on"))
     }
 
     fn far_merges(&self) -> bool {
@@ -391,6 +408,8 @@ pub(crate) const UNFINISHED: &str =
 /// That frame may have been on a wire, and is not as it was there.
 pub(crate) const FAR_MERGES: &str =
     "HOST merges frames before they can be seen: ethtool -K IFACE gro off lro off there";
+/// Nor is what did not come an interface's fault.
+pub(crate) const NO_VLANS: &str = "most frames with a tag do not arrive: a switch on the way drops those of VLANs that it does not have";
 /// Frames of one message: the lab's wire has room for more.
 const SEND_MOST: usize = 128;
 /// Bytes of one message, half of what a line of text holds.

@@ -9,9 +9,12 @@ mod receive_udp;
 mod refusal;
 mod segmentation;
 mod size;
+mod tag;
 mod time_stamps;
 mod transmit_tcp;
 mod transmit_udp;
+mod vlan_received;
+mod vlan_sent;
 
 use std::io;
 
@@ -34,15 +37,16 @@ pub(crate) const OF_FAMILY: [(OfFamily, &[&str]); 8] = [
     ),
 ];
 
-/// Checks that are made once.
-pub(crate) const OF_INTERFACE: [OfInterface; 7] = [
-    size::largest,
-    size::received,
-    receive_udp::tagged,
-    counters::counted,
-    time_stamps::of_software,
-    time_stamps::of_hardware,
-    queues::spread,
+/// Checks that are made once, and the offloads that change what is checked.
+pub(crate) const OF_INTERFACE: [(OfInterface, &[&str]); 8] = [
+    (size::largest, &[]),
+    (size::received, &[]),
+    (vlan_received::tags, &["rx-vlan-offload"]),
+    (vlan_sent::tags, &["tx-vlan-offload"]),
+    (counters::counted, &[]),
+    (time_stamps::of_software, &[]),
+    (time_stamps::of_hardware, &[]),
+    (queues::spread, &[]),
 ];
 
 type OfFamily = fn(&mut Bench, &Family) -> io::Result<Vec<NicCheck>>;

@@ -17,11 +17,13 @@ pub(crate) enum Ask {
         peer: IpAddr,
     },
     /// Show the frames between its interface and this address of the link from now on, without those of connections
-    /// between these ports.
+    /// between these ports; also those of other VLANs, if its interface is to take every frame.
     Watch {
         peer: String,
         #[serde(default)]
         talks: Vec<[u16; 2]>,
+        #[serde(default)]
+        is_promiscuous: bool,
     },
     /// The frames since the last call; waits this long for the first.
     Frames { wait_ms: u64 },

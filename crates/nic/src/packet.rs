@@ -161,6 +161,20 @@ impl<'a> Packet<'a> {
         self.sum_fault(what, upper, self.upper_at, sum_at, begun)
     }
 
+    /// What is wrong with a frame of this length that carries it: bytes after the packet that are no padding. An interface
+    /// may pad to 60 bytes, to 64 for a tag, and by a few (usbnet adds one to a frame that fills its last USB packet).
+    pub(crate) fn length_fault(&self, length: u32) -> Option<NicExample> {
+        let more = (length as usize).saturating_sub(self.end);
+        let is_padding = length as usize <= self.end.max(SMALLEST_BYTES) + PADDED_BYTES;
+        (!is_padding).then(|| NicExample {
+            what: format!("bytes after the packet in a frame of {length} bytes"),
+            offset: u32::try_from(self.end).ok(),
+            expected: "none but padding".to_owned(),
+            seen: more.to_string(),
+            frame: Some(shown(self.frame)),
+        })
+    }
+
     /// What is wrong with any checksum.
     pub(crate) fn fault(&self) -> Option<NicExample> {
         self.header_fault().or_else(|| self.upper_fault())
@@ -252,3 +266,30 @@ pub(crate) fn shown(frame: &[u8]) -> String {
 pub(crate) const UDP_SUM_AT: usize = 6;
 pub(crate) const TCP_SUM_AT: usize = 16;
 const SHOWN_BYTES: usize = 192;
+/// Of Ethernet, without FCS.
+const SMALLEST_BYTES: usize = 60;
+const PADDED_BYTES: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::craft::{self, Marks};
+
+    #[test]
+    fn padding_is_no_fault_and_more_than_that_is() {
+        for (size, length, is_right) in [
+            (0, 60, true),
+            (0, 64, true),
+            (0, 65, false),
+            // 42 bytes of headers.
+            (1000, 1042, true),
+            (1000, 1046, true),
+            (1000, 1047, false),
+            (1000, 2400, false),
+        ] {
+            let frame = craft::udp(&craft::tests::path(false), Marks::default(), &vec![7; size]);
+            let fault = Packet::parse(&frame).unwrap().length_fault(length);
+            assert_eq!(fault.is_none(), is_right, "{size} {length}");
+        }
+    }
+}

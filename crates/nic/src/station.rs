@@ -44,7 +44,11 @@ impl Station {
     pub(crate) fn answer(&mut self, ask: &Ask) -> io::Result<Answer> {
         match ask {
             Ask::Meet { interface, peer } => self.meet(interface.as_deref(), *peer),
-            Ask::Watch { peer, talks } => self.watch(peer, talks),
+            Ask::Watch {
+                peer,
+                talks,
+                is_promiscuous,
+            } => self.watch(peer, talks, *is_promiscuous),
             Ask::Frames { wait_ms } => self.frames(*wait_ms),
             Ask::Send { frames } => self.send(frames),
             Ask::Datagrams { address } => self.datagrams(*address),
@@ -88,13 +92,21 @@ impl Station {
         })
     }
 
-    fn watch(&mut self, peer: &str, talks: &[[u16; 2]]) -> io::Result<Answer> {
+    fn watch(
+        &mut self,
+        peer: &str,
+        talks: &[[u16; 2]],
+        is_promiscuous: bool,
+    ) -> io::Result<Answer> {
         self.peer = hex::bytes(peer).unwrap_or_default();
         let session = std::env::var("SSH_CONNECTION").ok();
         self.talks = talks.to_vec();
         self.talks.extend(session.and_then(|text| ports(&text)));
         let frame_bytes = self.mtu_bytes as usize + ether::Header::MAX_BYTES;
         let receiver = PacketReceiver::observer(&self.interface, frame_bytes, RING_BYTES)?;
+        if is_promiscuous {
+            receiver.join_promiscuous()?;
+        }
         self.receiver = Some(receiver);
         self.sender = Some(PacketSender::open(&self.interface)?);
         self.counters = Some(Counters::open(&self.interface)?);
@@ -308,7 +320,7 @@ fn not_watching() -> io::Error {
 }
 
 /// The features that are judged, or that change what is seen.
-const FEATURES: [&str; 11] = [
+const FEATURES: [&str; 12] = [
     "tx-checksumming",
     "rx-checksumming",
     "tcp-segmentation-offload",
@@ -320,6 +332,7 @@ const FEATURES: [&str; 11] = [
     "rx-gro-hw",
     "rx-vlan-offload",
     "tx-vlan-offload",
+    "rx-vlan-filter",
 ];
 /// Before the name of a driver's counter.
 pub(crate) const DRIVER: &str = "driver ";

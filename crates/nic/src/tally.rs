@@ -3,7 +3,7 @@
 
 use linerate_model::output::{Change, NicCheck, NicExample, NicState};
 
-use crate::bench::FAR_MERGES;
+use crate::bench::{FAR_MERGES, NO_VLANS};
 
 /// The cases so far.
 #[derive(Debug, Default)]
@@ -52,9 +52,19 @@ impl Tally {
         self.not_a_wire.get_or_insert(why);
     }
 
+    /// Why something that was seen had not been on a wire.
+    pub(crate) const fn why_not_a_wire(&self) -> Option<&'static str> {
+        self.not_a_wire
+    }
+
     /// Whether all that was seen may have been on a wire.
     pub(crate) const fn is_of_a_wire(&self) -> bool {
         self.not_a_wire.is_none()
+    }
+
+    /// Whether more than half of the cases are wrong.
+    pub(crate) const fn is_mostly_wrong(&self) -> bool {
+        2 * self.wrong > self.tried
     }
 
     /// Cases so far.
@@ -65,7 +75,7 @@ impl Tally {
     /// What it comes to.
     pub(crate) fn check(self, property: Property) -> NicCheck {
         let state = match (self.not_a_wire, self.tried, self.wrong) {
-            (Some(FAR_MERGES), ..) => NicState::NotPossible,
+            (Some(FAR_MERGES | NO_VLANS), ..) => NicState::NotPossible,
             (Some(_), ..) => NicState::NotAWire,
             (None, 0, _) => NicState::NotPossible,
             (None, _, 0) => NicState::Right,
@@ -188,13 +198,15 @@ pub(crate) fn grew(name: &str, expected: u64, grown: u64) -> NicExample {
 }
 
 /// What `ethtool -K` calls a group.
-const SHORT: [(&str, &str); 6] = [
+const SHORT: [(&str, &str); 8] = [
     ("tx-checksumming", "tx"),
     ("rx-checksumming", "rx"),
     ("tcp-segmentation-offload", "tso"),
     ("generic-segmentation-offload", "gso"),
     ("generic-receive-offload", "gro"),
     ("large-receive-offload", "lro"),
+    ("rx-vlan-offload", "rxvlan"),
+    ("tx-vlan-offload", "txvlan"),
 ];
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //! A table as RFC 4180 CSV. Text that a spreadsheet would take for a formula (host names are untrusted) gets an
 //! apostrophe.
 
+use std::fmt::Write as _;
+
 use linerate_model::printable::Printable;
 
 use crate::sheets::{Cell, Sheet};
@@ -32,13 +34,16 @@ fn field(text: &mut String, cell: &Cell) {
         Cell::Text(words) if words.starts_with(FORMULA) => quote(text, &format!("'{words}")),
         Cell::Text(words) => quote(text, words),
         Cell::Empty => {}
-        Cell::Count(_) | Cell::Flag(_) | Cell::Number(_) => text.push_str(&cell.to_string()),
+        Cell::Count(_) | Cell::Flag(_) | Cell::Number(_) => {
+            // A string takes whatever is written to it.
+            let _ = write!(text, "{cell}");
+        }
     }
 }
 
 /// RFC 4180 §2, points 5 to 7.
 fn quote(text: &mut String, words: &str) {
-    if words.contains(['"', ',', '\r', '\n']) {
+    if words.bytes().any(|byte| b"\",\r\n".contains(&byte)) {
         text.push('"');
         text.push_str(&words.replace('"', "\"\""));
         text.push('"');

@@ -41,4 +41,4 @@ mod xml;
 
 pub use detail::Detail;
 pub use view::comparison::{figure_text, sentence};
-pub use view::matrix::{cell_name, matrix_sentence};
+pub use view::matrix::{HOSTS_OF_RUNS, cell_name, matrix_sentence};

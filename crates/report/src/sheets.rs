@@ -9,6 +9,8 @@ pub mod matrix;
 mod node;
 pub mod throughput;
 
+use std::rc::Rc;
+
 use linerate_model::order::Gather as _;
 use linerate_model::output::Output;
 use serde::Serialize;
@@ -43,8 +45,8 @@ pub enum Cell {
     Text(String),
 }
 
-/// A row before all columns are known.
-type NamedCells = Vec<(String, Cell)>;
+/// A row before all columns are known. Rows of a sheet share the names.
+type NamedCells = Vec<(Rc<str>, Cell)>;
 
 /// Every table of these runs; of several runs, the first column names the run.
 ///
@@ -55,7 +57,7 @@ pub fn of(subjects: &[Subject]) -> serde_json::Result<Vec<Sheet>> {
     for subject in subjects {
         let prefix = match subjects {
             [_] => NamedCells::new(),
-            _ => vec![("run".to_owned(), Cell::Text(subject.label.clone()))],
+            _ => vec![("run".into(), Cell::Text(subject.label.clone()))],
         };
         tables.matrix(&subject.output, &prefix);
         tables.document(&without_cells(&subject.output)?, &prefix);
@@ -118,12 +120,9 @@ impl Tables {
     /// One row a cell and figure.
     fn matrix(&mut self, output: &Output, prefix: &NamedCells) {
         let Some(asked) = &output.matrix else { return };
-        for row in output
-            .cells
-            .iter()
-            .flat_map(|cell| matrix::rows(asked, cell))
-        {
-            self.push(matrix::MATRIX, [prefix.clone(), row].concat());
+        let mut rows = matrix::Rows::of(asked, prefix);
+        for row in output.cells.iter().flat_map(|cell| rows.cell(cell)) {
+            self.push(matrix::MATRIX, row);
         }
     }
 
@@ -173,22 +172,22 @@ impl Tables {
 impl OpenSheet {
     fn sheet(self) -> Sheet {
         let columns = self.columns();
-        let rows = self.rows.iter().map(|row| in_columns(row, &columns));
+        let rows = self.rows.into_iter().map(|row| in_columns(row, &columns));
         Sheet {
             rows: rows.collect(),
             name: self.name,
-            columns,
+            columns: columns.iter().map(|name| (**name).to_owned()).collect(),
         }
     }
 
     /// The columns in the order of the document, without objects, which are null in some rows only.
-    fn columns(&self) -> Vec<String> {
-        let mut columns: Vec<String> = Vec::new();
+    fn columns(&self) -> Vec<Rc<str>> {
+        let mut columns: Vec<Rc<str>> = Vec::new();
         for row in &self.rows {
             let mut at = 0;
             for (name, _) in row {
                 let known = || columns.iter().position(|known| known == name);
-                let next = columns.get(at).filter(|next| *next == name);
+                let next = columns.get(at).filter(|next| is_same(next, name));
                 match next.map(|_| at).or_else(known) {
                     Some(known) => at = known + 1,
                     None => {
@@ -198,7 +197,7 @@ impl OpenSheet {
                 }
             }
         }
-        let objects = |name: &String| {
+        let objects = |name: &Rc<str>| {
             let dot = format!("{name}.");
             columns.iter().any(|other| other.starts_with(&dot))
         };
@@ -210,17 +209,22 @@ impl OpenSheet {
     }
 }
 
+/// Whether two names are equal: mostly they are one text, and need not be read.
+fn is_same(one: &Rc<str>, other: &Rc<str>) -> bool {
+    Rc::ptr_eq(one, other) || one == other
+}
+
 /// The cells of a row, which mostly has them in the order of the columns.
-fn in_columns(row: &NamedCells, columns: &[String]) -> Vec<Cell> {
+fn in_columns(mut row: NamedCells, columns: &[Rc<str>]) -> Vec<Cell> {
     let mut next = 0;
-    let mut cell = |column: &String| {
-        let is_it = |(name, _): &(String, Cell)| name == column;
+    let mut cell = |column: &Rc<str>| {
+        let is_it = |(name, _): &(Rc<str>, Cell)| is_same(name, column);
         let at = match row.get(next) {
             Some(one) if is_it(one) => next,
             _ => row.iter().position(is_it)?,
         };
         next = at + 1;
-        row.get(at).map(|(_, cell)| cell.clone())
+        row.get_mut(at).map(|(_, cell)| std::mem::take(cell))
     };
     let cells = columns
         .iter()
@@ -244,8 +248,8 @@ fn flatten<'n>(
         }
         Node::List(_) if node.is_empty() => {}
         Node::List(_) if !node.is_words() => inner.push((name.to_owned(), node)),
-        Node::List(_) => row.push((name.to_owned(), Cell::Text(node.words()))),
-        Node::Value(cell) => row.push((name.to_owned(), cell.clone())),
+        Node::List(_) => row.push((name.into(), Cell::Text(node.words()))),
+        Node::Value(cell) => row.push((name.into(), cell.clone())),
     }
 }
 
@@ -260,7 +264,7 @@ fn key(sheet: &str, entry: &Node) -> NamedCells {
             "role" => "host".to_owned(),
             key => key.to_owned(),
         };
-        Some((name, value))
+        Some((name.into(), value))
     });
     named.into_iter().gather()
 }

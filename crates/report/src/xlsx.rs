@@ -3,6 +3,8 @@
 
 mod zip;
 
+use std::fmt::Write as _;
+
 use crate::sheets::{Cell, Sheet};
 use crate::xml::escaped;
 use zip::Zip;
@@ -83,11 +85,11 @@ fn worksheet(sheet: &Sheet) -> String {
     let columns: Vec<Column> = sheet.columns.iter().enumerate().map(Column::of).collect();
     text.push_str("</cols><sheetData><row r=\"1\">");
     for (column, name) in columns.iter().zip(&sheet.columns) {
-        words(&mut text, (column, 1), HEAD, name);
+        words(&mut text, (column, "1"), HEAD, name);
     }
     text.push_str("</row>");
     for (number, row) in sheet.rows.iter().take(MOST_ROWS).enumerate() {
-        self::row(&mut text, &columns, number + 2, row);
+        self::row(&mut text, &columns, &(number + 2).to_string(), row);
     }
     text.push_str(&format!(
         "</sheetData><autoFilter ref=\"A1:{last}\"/></worksheet>"
@@ -114,38 +116,58 @@ impl Column {
     }
 }
 
-fn row(text: &mut String, columns: &[Column], number: usize, row: &[Cell]) {
-    text.push_str(&format!("<row r=\"{number}\">"));
+fn row(text: &mut String, columns: &[Column], number: &str, row: &[Cell]) {
+    text.extend(["<row r=\"", number, "\">"]);
     for (column, cell) in columns.iter().zip(row) {
         self::cell(text, (column, number), cell);
     }
     text.push_str("</row>");
 }
 
-fn cell(text: &mut String, place: (&Column, usize), cell: &Cell) {
-    let (Column { letters, style }, row) = place;
+/// The column and the number of the row.
+type Place<'c> = (&'c Column, &'c str);
+
+fn cell(text: &mut String, place: Place<'_>, cell: &Cell) {
+    let style = place.0.style;
     match cell {
-        Cell::Count(count) if *count <= EXACT => text.push_str(&format!(
-            "<c r=\"{letters}{row}\" s=\"{style}\"><v>{count}</v></c>"
-        )),
-        Cell::Number(number) if number.is_finite() => text.push_str(&format!(
-            "<c r=\"{letters}{row}\" s=\"{style}\"><v>{number:?}</v></c>"
-        )),
-        Cell::Flag(flag) => text.push_str(&format!(
-            "<c r=\"{letters}{row}\" t=\"b\"><v>{}</v></c>",
-            u8::from(*flag)
-        )),
+        Cell::Count(count) if *count <= EXACT => {
+            value(text, place, style, format_args!("{count}"));
+        }
+        Cell::Number(number) if number.is_finite() => {
+            value(text, place, style, format_args!("{number:?}"));
+        }
+        Cell::Flag(flag) => {
+            let flag = if *flag { "1" } else { "0" };
+            open(text, place, PLAIN, " t=\"b\"><v>");
+            text.extend([flag, "</v></c>"]);
+        }
         Cell::Empty => {}
         Cell::Text(known) => words(text, place, PLAIN, known),
         Cell::Count(_) | Cell::Number(_) => words(text, place, PLAIN, &cell.to_string()),
     }
 }
 
-fn words(text: &mut String, (column, row): (&Column, usize), style: u8, words: &str) {
-    let end = words.char_indices().nth(MOST_CHARACTERS);
+fn value(text: &mut String, place: Place<'_>, style: u8, number: std::fmt::Arguments<'_>) {
+    open(text, place, style, "><v>");
+    // A string takes whatever is written to it.
+    let _ = text.write_fmt(number);
+    text.push_str("</v></c>");
+}
+
+fn words(text: &mut String, place: Place<'_>, style: u8, words: &str) {
+    let end = match words.len() > MOST_CHARACTERS {
+        true => words.char_indices().nth(MOST_CHARACTERS),
+        false => None,
+    };
     let words = escaped(end.map_or(words, |(end, _)| &words[..end]));
-    let letters = &column.letters;
-    text.push_str(&format!("<c r=\"{letters}{row}\" s=\"{style}\" t=\"inlineStr\"><is><t xml:space=\"preserve\">{words}</t></is></c>"));
+    open(text, place, style, WORDS);
+    text.extend([&*words, "</t></is></c>"]);
+}
+
+/// The begin of a cell.
+fn open(text: &mut String, (column, row): Place<'_>, style: u8, rest: &str) {
+    let style = STYLE[usize::from(style)];
+    text.extend(["<c r=\"", &column.letters, row, "\"", style, rest]);
 }
 
 /// A, B … Z, AA, AB …
@@ -168,6 +190,9 @@ const STYLES: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\
 const PLAIN: u8 = 0;
 const HEAD: u8 = 1;
 const PERCENT: u8 = 2;
+/// The attributes of a cell by its style; the first is that of a cell without one.
+const STYLE: [&str; 3] = ["", " s=\"1\"", " s=\"2\""];
+const WORDS: &str = " t=\"inlineStr\"><is><t xml:space=\"preserve\">";
 /// A spreadsheet's numbers are doubles.
 const EXACT: u64 = 1 << 53;
 /// Limits of spreadsheets: rows without the head, characters of a cell, of a sheet's name.

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Words in XML 1.0: what it cannot carry (§2.2) is replaced, what would be markup is escaped.
 
+use std::borrow::Cow;
+
 use linerate_model::printable::is_hidden;
 
 /// For text and for attributes.
 #[must_use]
-pub(crate) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !b"&<>\"".contains(&byte);
+    if text.bytes().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
     let mut safe = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
@@ -20,5 +26,5 @@ pub(crate) fn escaped(text: &str) -> String {
             plain => safe.push(plain),
         }
     }
-    safe
+    Cow::Owned(safe)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who is measured: linerate and its peers, each with its defaults and its best options.
 
+mod bare;
 mod iperf2;
 mod iperf3;
 mod linerate;
@@ -59,6 +60,7 @@ impl Contender {
             Tool::Iperf3 => iperf3::pair(path, &self.options, load),
             Tool::Iperf2 => iperf2::pair(path, &self.options, load),
             Tool::Nuttcp => nuttcp::pair(path, &self.options, load),
+            Tool::Bare => bare::pair(path, load),
         }
     }
 
@@ -68,6 +70,7 @@ impl Contender {
             Tool::Iperf3 => iperf3::read(load, metered),
             Tool::Iperf2 => iperf2::read(load, metered),
             Tool::Nuttcp => nuttcp::read(load, metered),
+            Tool::Bare => bare::read(load, metered),
         }
     }
 

@@ -80,7 +80,7 @@ fn tcp(ours: &Program, peers: &[Program]) -> Vec<Row> {
 
 fn tcp_choices(peer: &Program) -> Choices {
     match peer.tool {
-        Tool::Linerate => &[],
+        Tool::Linerate | Tool::Bare => &[],
         Tool::Iperf3 => &[&[], &["-Z"], &["-l", "1M"]],
         Tool::Iperf2 => &[&[], &["-l", "1M"]],
         Tool::Nuttcp => &[&[], &["-l1m"]],
@@ -111,7 +111,7 @@ fn cubic(ours: &Program, peers: &[Program]) -> Vec<Row> {
 /// Those that can be asked for it.
 fn cubic_choices(peer: &Program) -> Choices {
     match peer.tool {
-        Tool::Linerate | Tool::Nuttcp => &[],
+        Tool::Linerate | Tool::Nuttcp | Tool::Bare => &[],
         Tool::Iperf3 => &[&["-C", "cubic"], &["-C", "cubic", "-Z"]],
         Tool::Iperf2 => &[&["-Z", "cubic"]],
     }
@@ -125,16 +125,19 @@ fn udp(ours: &Program, peers: &[Program]) -> Vec<Row> {
         })
     };
     let row = |name: &'static str, title, payload_bytes, first: Contender| {
-        let choices = match name {
-            _ if name.ends_with("gso") => segmenting_udp_choices,
-            _ if name.ends_with("mmsg") => best_udp_choices,
-            _ => udp_choices,
+        // A loop that does nothing else is the ceiling of one datagram per call.
+        let (choices, ceiling): (fn(&Program) -> Choices, _) = match name {
+            _ if name.ends_with("gso") => (segmenting_udp_choices, None),
+            _ if name.ends_with("mmsg") => (best_udp_choices, None),
+            _ => (udp_choices, Some(Program::bare().with(&[]))),
         };
+        let mut contenders = against(vec![first], peers, choices);
+        contenders.extend(ceiling);
         Row {
             name,
             title,
             method: kind(payload_bytes),
-            contenders: against(vec![first], peers, choices),
+            contenders,
         }
     };
     let plain = || ours.with(&["--mode", "plain/plain"]);
@@ -255,7 +258,7 @@ fn paced(ours: &Program, peers: &[Program]) -> Vec<Row> {
 /// Their defaults (but the payload), and their best options: the buffer that ours asks for.
 fn udp_choices(peer: &Program) -> Choices {
     match peer.tool {
-        Tool::Linerate => &[],
+        Tool::Linerate | Tool::Bare => &[],
         Tool::Iperf3 | Tool::Iperf2 => &[&[], &["-w", "4M"]],
         Tool::Nuttcp => &[&[], &["-w4m"]],
     }
@@ -284,7 +287,9 @@ mod tests {
         for row in all(&Program::ours("linerate".into()), &[]) {
             assert!(!row.contenders.is_empty(), "{}", row.name);
             assert!(
-                row.contenders.iter().all(Contender::is_ours),
+                row.contenders
+                    .iter()
+                    .all(|one| one.is_ours() || one.program.tool == Tool::Bare),
                 "{}",
                 row.name
             );

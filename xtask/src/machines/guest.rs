@@ -22,6 +22,8 @@ pub(crate) struct Hardware {
     pub(crate) processors: u32,
     /// Pairs of queues of a NIC that can have several; its tap must have been made for them.
     pub(crate) queues: u32,
+    /// The host's tap takes only finished frames: the emulated card computes the checksums and segments that are left to it.
+    pub(crate) is_a_wire: bool,
     /// The rest of the kernel's command line.
     pub(crate) kernel_words: String,
     /// The rest of the emulator's.
@@ -34,6 +36,7 @@ impl Default for Hardware {
             memory_mib: 512,
             processors: 1,
             queues: 1,
+            is_a_wire: false,
             kernel_words: String::new(),
             emulator_words: Vec::new(),
         }
@@ -183,7 +186,12 @@ fn start(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) -> Res
 
 fn arguments(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) -> Vec<String> {
     let [port, console] = image.board.serial_ports();
-    let tap = format!("tap,ifname={TAP},script=no,downscript=no");
+    let header = if hardware.is_a_wire {
+        ",vnet_hdr=off"
+    } else {
+        ""
+    };
+    let tap = format!("tap,ifname={TAP},script=no,downscript=no{header}");
     let kernel = format!(
         "console={console},115200 quiet loglevel=4 rdinit=/init panic=-1 net.ifnames=0 iomem=relaxed mitigations=off \
          PORT={port} MODULES={} ADDRESS={GUEST}/24 {}",

@@ -40,6 +40,27 @@ pub(crate) fn write_middle(section: &str) -> Result<(), String> {
     }
 }
 
+/// Writes the tables of `nic-check` on real drivers.
+pub(super) fn write_offloads(tables: &str) -> Result<(), String> {
+    let old = of_offloads()?;
+    let (before, _, after) = between(&old, OFFLOADS_BEGIN).ok_or(NO_PLACE)?;
+    let text = format!("{before}{tables}{after}");
+    fs::write(path().with_file_name(OFFLOADS), text).map_err(|why| format!("{OFFLOADS}: {why}"))
+}
+
+/// Those that the page has.
+#[cfg(test)]
+pub(super) fn offloads() -> Result<String, String> {
+    let page = of_offloads()?;
+    let (_, tables, _) = between(&page, OFFLOADS_BEGIN).ok_or(NO_PLACE)?;
+    Ok(tables.to_owned())
+}
+
+fn of_offloads() -> Result<String, String> {
+    let path = path().with_file_name(OFFLOADS);
+    fs::read_to_string(path).map_err(|why| format!("{OFFLOADS}: {why}"))
+}
+
 /// The section of machines in the middle, up to the next one.
 fn middle(page: &str) -> &str {
     let Some((_, from)) = page.find(MIDDLE).map(|at| page.split_at(at)) else {
@@ -51,13 +72,21 @@ fn middle(page: &str) -> &str {
 
 /// What comes before the table of small machines, that table, and the rest.
 fn section(page: &str) -> Option<(&str, &str, &str)> {
-    let begin = page.find(BEGIN)? + BEGIN.len();
+    between(page, BEGIN)
+}
+
+/// What comes before, from this line on to [`END`], and after.
+fn between<'p>(page: &'p str, line: &str) -> Option<(&'p str, &'p str, &'p str)> {
+    let begin = page.find(line)? + line.len();
     let end = begin + page.get(begin..)?.find(END)?;
     Some((page.get(..begin)?, page.get(begin..end)?, page.get(end..)?))
 }
 
 const BEGIN: &str = "<!-- written by `cargo xtask machines --small --write` -->\n\n";
 const END: &str = "\n<!-- to here -->\n";
+const OFFLOADS: &str = "nic-check.md";
+const OFFLOADS_BEGIN: &str = "<!-- written by `cargo xtask machines --recorded --write` -->\n\n";
+const NO_PLACE: &str = "nic-check.md: no place for real drivers";
 const MIDDLE: &str = "## A machine in the middle";
 
 fn read() -> Result<String, String> {

@@ -19,8 +19,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::nic::Nic;
-use super::{Options, causes, middle, place, table};
+use serde_json::Value;
+
+use super::nic::{NICS, Nic};
+use super::{Options, causes, middle, offloads, page, place, table};
 use crate::tally::Tally;
 use crate::{Outcome, build};
 use archive::Archive;
@@ -123,6 +125,9 @@ fn judged(options: &Options, write: bool) -> Outcome {
         share(causes::named_of(&causes), &mut tally);
     }
     compare(&all, write && is_explained, &mut tally)?;
+    if write {
+        page::write_offloads(&offloads::markdown(&of_offloads()?))?;
+    }
     let seconds = start.elapsed().as_secs_f64();
     println!("explained and judged in {seconds:.1} s");
     Ok(tally.close())
@@ -149,6 +154,19 @@ fn unpacked(nics: &[&'static Nic], scratch: &Path) -> Result<Vec<(&'static Nic, 
         }
     }
     Ok(machines)
+}
+
+/// Each NIC whose `nic-check` is recorded, with the run.
+pub(super) fn of_offloads() -> Result<Vec<(&'static Nic, Value)>, String> {
+    let file = format!("{}/{}.run/run.json", offloads::PLACE, offloads::STEP);
+    let mut all = Vec::new();
+    for nic in &NICS {
+        if let Some(text) = Archive::read(&path(nic))?.get(&file) {
+            let run = serde_json::from_slice(text).map_err(|why| format!("{}: {why}", nic.name))?;
+            all.push((nic, run));
+        }
+    }
+    Ok(all)
 }
 
 /// The table of untouched machines.
@@ -265,7 +283,7 @@ mod tests {
     #[test]
     fn every_archive_is_on_record_and_the_other_way_round() {
         let expected = fs::read_to_string(directory().join("expected.toml")).unwrap();
-        for nic in &super::super::nic::NICS {
+        for nic in &NICS {
             let is_on_record = expected.contains(&format!("\n[{}]\n", nic.name));
             assert_eq!(is_on_record, path(nic).is_file(), "{}", nic.name);
         }

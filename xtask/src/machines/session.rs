@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -90,6 +90,16 @@ impl Session {
                 self.kept(name, &mut shell)
             }
         }
+    }
+
+    /// The same in the guest, for as long as a slow emulator may need.
+    pub(super) fn long(
+        &mut self,
+        name: &str,
+        command: &str,
+        limit: Duration,
+    ) -> Result<i32, String> {
+        self.guest.run(name, command, limit)
     }
 
     /// Takes the guest's files.

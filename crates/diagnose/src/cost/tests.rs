@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
 use crate::fixtures::{run, tcp, udp};
-use linerate_model::output::{Bound, Direction, Host, IoMode, StreamCpu};
+use linerate_model::output::{
+    Bound, Direction, EventsMissing, Host, IoMode, StreamCpu, ThreadEvents,
+};
 use linerate_model::record::Record;
 use linerate_model::sample::{Phase, Sample};
 
@@ -105,6 +107,7 @@ fn a_machine_s_time_is_what_is_not_idle_without_its_background_and_the_sampler()
     assert_eq!((rx.host, rx.basis), (Role::Remote, CostBasis::Streams));
     near(rx.cpu_ns_per_packet, 300.0);
     assert_eq!(rx.machine_ns_per_packet, None);
+    assert_eq!(tx.shared_ns_per_packet, None, "two machines");
     assert_eq!(fits, [], "one size");
 }
 
@@ -125,6 +128,11 @@ fn on_one_machine_each_end_has_the_time_of_its_threads() {
         assert!(
             cost.machine_ns_per_packet
                 .is_some_and(|all| (all - 590.0).abs() < 1e-3)
+        );
+        assert!(
+            cost.shared_ns_per_packet
+                .is_some_and(|ns| (ns + 210.0).abs() < 1e-3),
+            "the machine's without that of both ends: {cost:?}"
         );
     }
 }
@@ -156,6 +164,50 @@ fn a_stock_peer_reports_its_process_and_segments_are_counted_by_the_mss() {
     assert_eq!((tx.host, tx.basis), (Role::Remote, CostBasis::Process));
     assert_eq!((tx.packets, tx.payload_bytes), (2000, 500));
     assert_eq!(tx.cpu_ns_per_packet, 2000.0);
+}
+
+fn counted(cycles: u64, instructions: u64, cache_misses: u64) -> Option<ThreadTime> {
+    Some(ThreadTime {
+        events: Some(ThreadEvents {
+            cycles,
+            instructions,
+            cache_misses,
+        }),
+        ..threads(1, 1)?
+    })
+}
+
+fn uncounted(missing: EventsMissing) -> Option<ThreadTime> {
+    Some(ThreadTime {
+        events_missing: Some(missing),
+        ..threads(1, 1)?
+    })
+}
+
+/// A scripted source: no machine of the tests has such counters.
+#[test]
+fn hardware_events_are_counted_per_packet_or_have_a_reason() {
+    let [mut one, mut other] = ["a", "b"].map(|id| test(id, 1000));
+    one.stream_cpu.tx = counted(3_000_000_000, 6_000_000_000, 2_000_000);
+    other.stream_cpu.tx = counted(5_000_000_000, 7_000_000_000, 7_000_000);
+    one.stream_cpu.rx = uncounted(EventsMissing::NotAllowed);
+    other.stream_cpu.rx = counted(1, 1, 1);
+    let (rows, _) = costs(&run(vec![one, other]));
+    let events = |cost: &Cost| {
+        [
+            cost.cycles_per_packet,
+            cost.instructions_per_packet,
+            cost.cache_misses_per_packet,
+        ]
+    };
+    let [tx, rx] = &rows[..] else {
+        panic!("{rows:?}");
+    };
+    assert_eq!((tx.packets, tx.test_ids.len()), (2_000_000, 2));
+    assert_eq!(events(tx), [Some(4000.0), Some(6500.0), Some(4.5)]);
+    assert_eq!(tx.events_missing, None);
+    assert_eq!(events(rx), [None; 3], "of one test of two they are unknown");
+    assert_eq!(rx.events_missing, Some(EventsMissing::NotAllowed));
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl<'a> Flows<'a> {
             match self.receiver.receive(WAIT) {
                 Ok(batch) => {
                     let now_ns = monotonic_ns();
-                    for datagram in batch {
+                    for datagram in batch.iter() {
                         self.table.take(&datagram, now_ns);
                     }
                 }

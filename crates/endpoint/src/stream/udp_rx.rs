@@ -64,7 +64,7 @@ impl UdpRx {
                     waits.look(counters.now_ns);
                     counters.learn_start(line);
                     counters.socket_is_empty = true;
-                    counters.take(batch);
+                    counters.take(batch.messages());
                     counters.publish(progress);
                 }
                 // ICMP: the peer has closed its socket. The control connection ends the test, not this.

@@ -5,6 +5,8 @@
 mod merge;
 mod reception;
 
+use std::sync::Arc;
+
 use linerate_linux::ethtool_features::InForce;
 use linerate_wire::offload::{Place, Request, Segments, Upper, complete};
 
@@ -30,6 +32,10 @@ pub struct Nic {
     pub passes_wrong: bool,
     /// Drops received shorter IP frames, bytes without FCS, while receive checksum offload is on.
     pub drops_short_bytes: u32,
+    /// Inserts VLAN tags without their priority.
+    pub loses_vlan_priority: bool,
+    /// Where it inserts a VLAN tag, computes the checksum from as many bytes too early.
+    pub forgets_vlan_tag: bool,
 }
 
 impl Nic {
@@ -45,6 +51,8 @@ impl Nic {
             Fault::NicMerges => self.merges = true,
             Fault::NicPassesWrong => self.passes_wrong = true,
             Fault::NicDropsShort { bytes } => self.drops_short_bytes = bytes,
+            Fault::NicVlanTag => self.loses_vlan_priority = true,
+            Fault::NicVlanChecksum => self.forgets_vlan_tag = true,
             _ => {}
         }
         self
@@ -59,10 +67,16 @@ impl Nic {
         }
     }
 
-    /// The transmitting side of direction 0 (`a-b`) or 1.
-    pub(super) fn transmission(self, number: u64, frame_bytes_max: usize) -> Transmission {
+    /// The transmitting side of direction 0 (`a-b`), from host A, whose offloads are given, or 1.
+    pub(super) fn transmission(
+        self,
+        number: u64,
+        frame_bytes_max: usize,
+        offloads: Option<Arc<InForce>>,
+    ) -> Transmission {
         Transmission {
             nic: if number == 0 { self } else { Self::default() },
+            offloads,
             frame: vec![0; frame_bytes_max],
         }
     }
@@ -71,7 +85,7 @@ impl Nic {
     pub(super) fn reception(
         self,
         frame_bytes_max: usize,
-        offloads: Option<InForce>,
+        offloads: Option<Arc<InForce>>,
     ) -> Option<Reception> {
         let is_faulty = self.counts_twice_every > 0
             || self.merges
@@ -85,6 +99,8 @@ impl Nic {
 #[derive(Debug)]
 pub(super) struct Transmission {
     nic: Nic,
+    /// The host's offloads: a fault of VLAN tags acts while the card inserts them. `None`: it does.
+    offloads: Option<Arc<InForce>>,
     frame: Vec<u8>,
 }
 
@@ -104,6 +120,7 @@ impl Transmission {
                 repeat_flags(packet, self.frame.get_mut(..bytes).unwrap_or_default());
             }
             self.spoil(packet, request, bytes);
+            self.spoil_tagged(packet, request, bytes);
             each(padded(&mut self.frame, bytes));
         }
         segments.is_complete()
@@ -121,6 +138,7 @@ impl Transmission {
             return false;
         }
         self.spoil(packet, request, packet.len());
+        self.spoil_tagged(packet, request, packet.len());
         each(padded(&mut self.frame, packet.len()));
         true
     }
@@ -140,6 +158,36 @@ impl Transmission {
         if self.nic.sends_udp_zero && udp && sum == [0xFF; 2] {
             sum.fill(0);
         }
+    }
+
+    /// Makes what the card's faults make of a frame into which it inserts a VLAN tag.
+    fn spoil_tagged(&mut self, packet: &[u8], request: &Request, bytes: usize) {
+        let is_faulty = self.nic.loses_vlan_priority || self.nic.forgets_vlan_tag;
+        if !is_faulty || packet.get(VLAN_AT..VLAN_AT + 2) != Some(&VLAN) || !self.inserts_tags() {
+            return;
+        }
+        let frame = self.frame.get_mut(..bytes).unwrap_or_default();
+        if let Some(byte) = frame
+            .get_mut(VLAN_AT + 2)
+            .filter(|_| self.nic.loses_vlan_priority)
+        {
+            *byte &= 0x1F;
+        }
+        let Some(Place { start, field }) = request.checksum.filter(|_| self.nic.forgets_vlan_tag)
+        else {
+            return;
+        };
+        let place = field..field + 2;
+        if let (Some(sum), Some(left)) = (frame.get_mut(place.clone()), packet.get(place)) {
+            sum.copy_from_slice(left);
+        }
+        let start = start.saturating_sub(VLAN_BYTES);
+        complete(frame, Place { start, field });
+    }
+
+    fn inserts_tags(&self) -> bool {
+        let offloads = self.offloads.as_ref();
+        offloads.is_none_or(|offloads| offloads.inserts_vlan_tags().unwrap_or(true))
     }
 }
 
@@ -173,6 +221,10 @@ const PSH: u8 = 0x08;
 const CWR: u8 = 0x80;
 /// Where UDP has its checksum.
 const UDP_FIELD: usize = 6;
+/// Where a frame has its tag (IEEE 802.1Q section 9.6), and what it begins with.
+const VLAN_AT: usize = 12;
+const VLAN: [u8; 2] = [0x81, 0];
+const VLAN_BYTES: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -224,9 +276,20 @@ mod tests {
 
     fn sent(nic: Nic, payload: &[u8]) -> Vec<u8> {
         let (packet, request) = packet(payload);
+        sent_as(nic, &packet, &request)
+    }
+
+    /// The same with a tag of priority 5 and number 7.
+    fn sent_tagged(nic: Nic, payload: &[u8]) -> Vec<u8> {
+        let (mut packet, request) = packet(payload);
+        packet.splice(12..12, [0x81, 0, 0xA0, 7]);
+        sent_as(nic, &packet, &request.moved(4))
+    }
+
+    fn sent_as(nic: Nic, packet: &[u8], request: &Request) -> Vec<u8> {
         let mut frames = Vec::new();
-        let mut card = nic.transmission(0, 1518);
-        assert!(card.carry_out(&packet, &request, |frame| frames.push(frame.to_vec())));
+        let mut card = nic.transmission(0, 1518, None);
+        assert!(card.carry_out(packet, request, |frame| frames.push(frame.to_vec())));
         assert_eq!(frames.len(), 1);
         frames.remove(0)
     }
@@ -270,9 +333,36 @@ mod tests {
     }
 
     #[test]
+    fn faults_of_vlan_tags_spoil_tagged_frames_only() {
+        let right = sent_tagged(Nic::default(), &[7; 30]);
+        assert_eq!(
+            (&right[12..16], sum(&right)),
+            (&[0x81, 0, 0xA0, 7][..], Some(0))
+        );
+        let loses = Nic {
+            loses_vlan_priority: true,
+            ..Nic::default()
+        };
+        let forgets = Nic {
+            forgets_vlan_tag: true,
+            ..Nic::default()
+        };
+        let mut without = right.clone();
+        without[14] = 0;
+        assert_eq!(sent_tagged(loses, &[7; 30]), without);
+        let mut bad = sent_tagged(forgets, &[7; 30]);
+        assert!(sum(&bad).is_some_and(|sum| sum != 0));
+        bad[44..46].copy_from_slice(&right[44..46]);
+        assert_eq!(bad, right, "only the sum differs");
+        for nic in [loses, forgets] {
+            assert_eq!(sent(nic, &[7; 30]), sent(Nic::default(), &[7; 30]));
+        }
+    }
+
+    #[test]
     fn what_is_too_long_is_not_sent() {
         let (packet, request) = packet(&[7; 100]);
-        let mut card = Nic::default().transmission(0, 100);
+        let mut card = Nic::default().transmission(0, 100, None);
         assert!(!card.carry_out(&packet, &request, |_| panic!("shown")));
     }
 }

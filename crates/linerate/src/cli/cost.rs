@@ -25,7 +25,7 @@ use schedule::{Cell, Purpose, Schedule};
 pub(super) fn run(args: &CostArgs, options: BTreeMap<String, String>) -> Exit {
     let target = Target::server("cost", &args.server, options);
     target.measure(|session, host| {
-        session.first_control_ms = if args.quick { 1000 } else { 2000 };
+        session.first_control_ms = Schedule::idle_ms(args);
         let reached = reached(args, session, host)?;
         let families = reached.iter().map(|one| one.af).collect();
         let can_sample = Sampling::try_out();

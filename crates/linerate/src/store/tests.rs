@@ -290,6 +290,31 @@ fn the_runs_of_cells_are_written_again_when_there_is_room() {
     assert_eq!(cells(), [1, 2, 3, 4]);
 }
 
+/// Of a matrix: the runs are kept, and what is missing besides them is not forgotten.
+#[test]
+fn the_runs_of_cells_are_written_after_another_failure_whose_reason_stands() {
+    let scratch = Scratch::new();
+    let mut store = Store::open(&Destination::Directory(scratch.0.clone()), &beginning(0));
+    fs::create_dir(scratch.0.join("run.json.next")).unwrap();
+    store.checkpoint(&mut output());
+    let reason = why(&store);
+    assert!(
+        reason.0.contains("run.json: Is a directory"),
+        "{}",
+        reason.0
+    );
+    for cell in [1, 2] {
+        store.cell_run(&CellRun {
+            cell,
+            ..CellRun::default()
+        });
+        assert_eq!(why(&store), reason);
+    }
+    let read = cell_runs(&scratch.0).unwrap();
+    let cells: Vec<u32> = read.runs.iter().map(|run| run.cell).collect();
+    assert_eq!(cells, [1, 2]);
+}
+
 #[test]
 fn a_disk_that_is_full_from_the_start_says_so() {
     let scratch = Scratch::new();

@@ -11,6 +11,7 @@ use linerate_linux::ethtool_features::{self, Offload};
 use linerate_linux::nic;
 use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_linux::udp::{Sender, TxMode};
+use linerate_linux::vlan_push::VlanPush;
 use linerate_wire::offload::Upper;
 
 use super::Test;
@@ -42,6 +43,7 @@ pub(crate) const TESTS: &[Test] = &[
         nic_passes_wrong_to_the_socket,
     ),
     ("nic_drops_short_frames_only", nic_drops_short_frames_only),
+    ("nic_vlan_faults_spoil_what_they_insert", nic_vlan_faults),
 ];
 
 /// A pair whose cards have no fault.
@@ -440,4 +442,44 @@ fn nic_drops_short_frames_only(isolation: &Isolation) -> Outcome {
     near.set_read_timeout(Some(SILENCE))?;
     let more = near.recv(&mut buffer);
     ensure(more.is_err(), || format!("{more:?}"))
+}
+
+/// The tag of a datagram from host A that asks for one, as host B sees it, and whether its checksum is right.
+fn tagged(lab: &Lab) -> Outcome<([u8; 4], bool)> {
+    let [a, b] = lab.hosts();
+    let index = a.enter(|| nic::link(a.interface))??.index;
+    let push = a.enter(|| VlanPush::attach(index))?;
+    let _push = push.map_err(|why| Verdict::Skipped(why.to_string()))?;
+    let (near, far) = ipv4(lab)?;
+    let mut seen = capture(b)?;
+    VlanPush::tag(&near, 0xA007)?;
+    near.send(&[7; 30])?;
+    let frame = &frames_to(&mut seen, far.local_addr()?.port(), 1)?[0];
+    let tag = frame.get(12..).and_then(|rest| rest.first_chunk());
+    Ok((tag.copied().unwrap_or_default(), is_right(frame)))
+}
+
+/// They act while the interface inserts the tags, and not where the kernel does.
+fn nic_vlan_faults(isolation: &Isolation) -> Outcome {
+    let asked = [0x81, 0, 0xA0, 7];
+    let right = tagged(&healthy(isolation)?)?;
+    ensure(right == (asked, true), || format!("{right:02x?}"))?;
+    for (fault, expected) in [
+        ("nic-vlan-tag", ([0x81, 0, 0, 7], true)),
+        ("nic-vlan-checksum", (asked, false)),
+    ] {
+        let lab = lab_with(isolation, &[fault])?;
+        let faulty = tagged(&lab)?;
+        ensure(faulty == expected, || format!("{fault}: {faulty:02x?}"))?;
+        let a = &lab.hosts()[0];
+        a.enter(|| {
+            let card = nic::Ethtool::of(a.interface)?;
+            nic::feature::write(&card, "tx-vlan-offload", "off")
+        })??;
+        let remedied = tagged(&lab)?;
+        ensure(remedied == right, || {
+            format!("{fault}, txvlan off: {remedied:02x?}")
+        })?;
+    }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 //! `cost` against other accounts of the same time: control groups, getrusage(2) of whole processes, iperf3's own.
 
 use std::io::Read as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,7 @@ use crate::accounting::Busy;
 use crate::ports::{free_port, states};
 use crate::turns::Turn;
 
+mod perf_record;
 mod referees;
 
 /// The whole machine, by our account (what it did not idle) and by the kernel's control groups, which add up the time of every
@@ -53,7 +55,27 @@ fn cgroups_s() -> Option<f64> {
     first().or_else(second)
 }
 
-/// Readings of the control groups, every few milliseconds: wall clock in nanoseconds, CPU time in seconds.
+/// What all processors did not idle, in seconds: as in /proc/stat, but in nanoseconds instead of ticks
+/// (kernel/time/timer_list.c). A processor that entered idle after it last left it is idle now.
+fn not_idle_s() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/timer_list").ok()?;
+    let (_, rest) = text.split_once("now at ")?;
+    let now: f64 = rest.split_whitespace().next()?.parse().ok()?;
+    let mut not_idle_ns = 0.0;
+    for cpu in rest.split("\ncpu: ").skip(1) {
+        let of = |name: &str| -> Option<f64> {
+            let (_, value) = cpu.split_once(name)?.1.split_once(':')?;
+            value.split_whitespace().next()?.parse().ok()
+        };
+        let [entry, exit] = [of(".idle_entrytime")?, of(".idle_exittime")?];
+        let idle = of(".idle_sleeptime")? + of(".iowait_sleeptime")?;
+        let present = if entry > exit { now - entry } else { 0.0 };
+        not_idle_ns += now - idle - present.max(0.0);
+    }
+    Some(not_idle_ns / 1e9)
+}
+
+/// Readings of an account, every few milliseconds: wall clock in nanoseconds, CPU time in seconds.
 struct Log {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Vec<(f64, f64)>>,
@@ -63,13 +85,17 @@ struct Logged(Vec<(f64, f64)>);
 
 impl Log {
     fn start() -> Self {
+        Self::of(cgroups_s)
+    }
+
+    fn of(read: fn() -> Option<f64>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let its = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             let mut all = Vec::new();
             while !its.load(Ordering::Relaxed) {
                 let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-                all.push((now.unwrap().as_nanos() as f64, cgroups_s().unwrap()));
+                all.push((now.unwrap().as_nanos() as f64, read().unwrap()));
                 std::thread::sleep(Duration::from_millis(5));
             }
             all

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Stored matrices: their reports in every format, and two of them compared. Nothing is measured.
 
+mod forms;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output as Ran};

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate matrix`: every cell once per round, whatever interrupts it; what it sets is restored.
 
+mod disturbed;
+mod hosts;
+mod told;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -331,6 +335,10 @@ fn what_is_not_understood_is_refused_before_anything_is_done() {
     for (words, said) in [
         (&["h"][..], "there is no axis"),
         (&["h", "--axes", "protocol=sctp"], "expected tcp, udp"),
+        (
+            &["h", "--axes", "direction=up,bidir"],
+            "the axis direction has the value 'bidir', expected up, down, or both at once: both",
+        ),
         (&["h", "--axes", "driver=a,b"], "no command sets it"),
         (&["--axes", "size=64"], "neither HOST nor --lab"),
         (&["192.0.2.7", "--axes", "family=4,6"], "--host6"),

@@ -2,11 +2,11 @@
 //! `linerate report` on runs that are written here by hand: nothing is measured, so every figure is known.
 
 mod axe;
-mod browser;
+pub(crate) mod browser;
 mod figures;
 mod files;
 pub(crate) mod made;
 mod pandas;
 pub(crate) mod readers;
 mod readme;
-mod workbook;
+pub(crate) mod workbook;

@@ -96,6 +96,8 @@ pub(crate) enum Helper {
     MapUpdate = 2,
     /// Linux 4.2.
     CloneRedirect = 13,
+    /// Linux 4.3.
+    VlanPush = 18,
     /// With the flags as the answer where the map has no entry: Linux 5.3.
     RedirectMap = 51,
     /// Linux 4.18.

@@ -125,6 +125,15 @@ impl Program {
         self.link(interface_index, ATTACH_INGRESS, 0)
     }
 
+    /// Runs the program at each packet that leaves by the interface, before any other there, until the descriptor is closed
+    /// (6.6).
+    ///
+    /// # Errors
+    /// As [`Self::attach_to_ingress`].
+    pub(crate) fn attach_to_egress(&self, interface_index: u32) -> io::Result<OwnedFd> {
+        self.link(interface_index, ATTACH_EGRESS, BEFORE)
+    }
+
     fn link(&self, interface_index: u32, kind: u32, flags: u32) -> io::Result<OwnedFd> {
         let mut attribute = LinkCreate {
             program: self.descriptor.as_raw_fd() as u32,
@@ -188,6 +197,10 @@ fn last_words(log: &[u8]) -> String {
 const ATTACH_XDP: u32 = 37;
 /// `BPF_TCX_INGRESS`.
 const ATTACH_INGRESS: u32 = 46;
+/// `BPF_TCX_EGRESS`.
+const ATTACH_EGRESS: u32 = 47;
+/// `BPF_F_BEFORE`: first of all, as no other program is named.
+const BEFORE: u32 = 1 << 3;
 /// The licence that the kernel requires of a program that calls `probe_read_kernel`.
 const LICENSE: &[u8] = b"Dual MIT/GPL\0";
 const LOG_BYTES: usize = 256 * 1024;

@@ -16,7 +16,7 @@ use std::time::Duration;
 use linerate_model::map::Map;
 use linerate_model::output::SamplingMissing;
 use linerate_model::sample::Values;
-use linerate_model::sampled::{HZ as HZ_NAME, IDLE, LOST, OTHERS, Place, UNKNOWN, USER};
+use linerate_model::sampled::{HZ, IDLE, LOST, OTHERS, Place, UNKNOWN, USER, USUAL_HZ};
 use linerate_wire::kallsyms::{Symbol, Symbols};
 use linerate_wire::perf_ring::{PerfRecord, Stack, records};
 
@@ -37,22 +37,24 @@ impl Sampling {
     /// # Errors
     /// Why not.
     pub fn try_out() -> Result<(), SamplingMissing> {
-        processors().map_err(|error| reason(&error))?;
+        processors(hz(Duration::ZERO)).map_err(|error| reason(&error))?;
         let text = std::fs::read_to_string(KALLSYMS).unwrap_or_default();
-        let symbols = Symbols::of(&text, std::iter::empty());
+        let symbols = Symbols::of(&text, "", std::iter::empty());
         symbols.map(|_| ()).ok_or(SamplingMissing::NoSymbols)
     }
 
-    /// Begins to sample all processors.
+    /// Begins to sample all processors, for about this time: more rarely than usual where the kernel allows no more, or
+    /// the samples would have no room.
     ///
     /// # Errors
     /// Why this kernel does not allow it.
-    pub fn begin() -> Result<Self, SamplingMissing> {
-        let processors = processors().map_err(|error| reason(&error))?;
+    pub fn begin(duration: Duration) -> Result<Self, SamplingMissing> {
+        let hz = hz(duration);
+        let processors = processors(hz).map_err(|error| reason(&error))?;
         let stop = Arc::new(AtomicBool::new(false));
         let its = Arc::clone(&stop);
         let thread = thread::Builder::new().name("stacks".to_owned());
-        let thread = thread.spawn(move || taken(processors, &its));
+        let thread = thread.spawn(move || taken(processors, hz, &its));
         let thread = thread.map_err(|_| SamplingMissing::Unknown)?;
         Ok(Self { stop, thread })
     }
@@ -71,14 +73,40 @@ impl Sampling {
         let mut taken = self.thread.join().map_err(|_| SamplingMissing::Unknown)?;
         taken.keep(between_ns);
         let text = std::fs::read_to_string(KALLSYMS).map_err(|_| SamplingMissing::NoSymbols)?;
+        // A kernel without modules has no such file.
+        let modules = std::fs::read_to_string(MODULES).unwrap_or_default();
         let part = Part::of_this_program();
-        named(&taken, &text, &part, context).ok_or(SamplingMissing::NoSymbols)
+        named(&taken, [&text, &modules], &part, context).ok_or(SamplingMissing::NoSymbols)
     }
+}
+
+/// How often a second each processor is sampled.
+fn hz(duration: Duration) -> u64 {
+    let read = |name: &str| std::fs::read_to_string(name).unwrap_or_default();
+    let allowed = read(RATE_MAX).trim().parse().unwrap_or(USUAL_HZ);
+    let stat = read("/proc/stat");
+    let lines = stat.lines().filter(|line| line.starts_with("cpu")).count();
+    // The first is of all processors.
+    let processors = lines.saturating_sub(1).max(1) as u64;
+    rate(allowed, processors * (duration + AROUND).as_secs())
+}
+
+/// As often as usual; no more than the kernel allows, and so that these seconds of processors have room.
+fn rate(allowed: u64, processor_seconds: u64) -> u64 {
+    let room = STACKS_MAX as u64 / processor_seconds.max(1);
+    prime(USUAL_HZ.min(allowed).min(room))
+}
+
+/// The largest prime up to `most`: what happens every few milliseconds is not always, or never, seen.
+fn prime(most: u64) -> u64 {
+    let is_prime = |number: &u64| !(2..*number).any(|divisor| number.is_multiple_of(divisor));
+    (2..=most).rev().find(is_prime).unwrap_or(1)
 }
 
 /// What the rings had.
 #[derive(Debug, Default)]
 struct Taken {
+    hz: u64,
     stacks: Vec<Stack>,
     readings: Vec<Reading>,
     lost: u64,
@@ -119,10 +147,10 @@ struct Processor {
 }
 
 /// An event for each processor that is online.
-fn processors() -> io::Result<Vec<Processor>> {
+fn processors(hz: u64) -> io::Result<Vec<Processor>> {
     let mut all = Vec::new();
     for number in 0..PROCESSORS_MAX {
-        match processor(number) {
+        match processor(number, hz) {
             Ok(one) => all.push(one),
             Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
             // The kernel has fewer.
@@ -133,9 +161,9 @@ fn processors() -> io::Result<Vec<Processor>> {
     Ok(all)
 }
 
-fn processor(number: libc::c_long) -> io::Result<Processor> {
+fn processor(number: libc::c_long, hz: u64) -> io::Result<Processor> {
     let every_thread = -1;
-    let event = open(&clock(), every_thread, number, None)?;
+    let event = open(&clock(hz), every_thread, number, None)?;
     let ring = Ring::of(event.as_fd(), RING_PAGES)?;
     Ok(Processor {
         ring,
@@ -144,12 +172,12 @@ fn processor(number: libc::c_long) -> io::Result<Processor> {
 }
 
 /// Not that of the hardware, which most virtual machines lack.
-fn clock() -> Attributes {
+fn clock(hz: u64) -> Attributes {
     Attributes {
         kind: TYPE_SOFTWARE,
         size: size_of::<Attributes>() as u32,
         config: CPU_CLOCK,
-        sample_period: HZ,
+        sample_period: hz,
         sample_type: SAMPLE_IP | SAMPLE_TID | SAMPLE_CPU | SAMPLE_CALLCHAIN,
         flags: EXCLUDE_HYPERVISOR | FREQUENCY | EXCLUDE_CALLCHAIN_USER,
         ..Attributes::default()
@@ -157,8 +185,12 @@ fn clock() -> Attributes {
 }
 
 /// Reads the rings until it is stopped.
-fn taken(mut processors: Vec<Processor>, stop: &AtomicBool) -> Taken {
-    let (mut all, mut bytes) = (Taken::default(), Vec::new());
+fn taken(mut processors: Vec<Processor>, hz: u64, stop: &AtomicBool) -> Taken {
+    let mut bytes = Vec::new();
+    let mut all = Taken {
+        hz,
+        ..Taken::default()
+    };
     let mut after_ns = 0;
     loop {
         let is_last = stop.load(Ordering::Relaxed);
@@ -182,10 +214,15 @@ fn taken(mut processors: Vec<Processor>, stop: &AtomicBool) -> Taken {
     }
 }
 
-/// Counters by function. `None` where `text` has no addresses.
-fn named(taken: &Taken, text: &str, part: &Part, context: impl Fn(&str) -> bool) -> Option<Values> {
+/// Counters by function. `None` where the symbols have no addresses.
+fn named(
+    taken: &Taken,
+    [symbols, modules]: [&str; 2],
+    part: &Part,
+    context: impl Fn(&str) -> bool,
+) -> Option<Values> {
     let addresses = taken.stacks.iter().flat_map(|stack| &stack.chain).copied();
-    let symbols = Symbols::of(text, addresses)?;
+    let symbols = Symbols::of(symbols, modules, addresses)?;
     let mut counts: Map<String, u64> = Map::default();
     let others = part.others(&taken.stacks);
     for stack in &taken.stacks {
@@ -195,7 +232,7 @@ fn named(taken: &Taken, text: &str, part: &Part, context: impl Fn(&str) -> bool)
             .or_default() += 1;
     }
     counts.insert(LOST.to_owned(), taken.lost);
-    counts.insert(HZ_NAME.to_owned(), HZ);
+    counts.insert(HZ.to_owned(), taken.hz);
     Some(
         counts
             .iter()
@@ -215,7 +252,9 @@ fn name(
         let each = stack.chain.iter().map(|address| symbols.at(*address));
         each.flatten()
     };
-    let under = functions().find(|one| context(one.name));
+    let is_end = |one: &Symbol<'_>| INTERRUPT_END.contains(&one.name);
+    let under = functions().find(|one| is_end(one) || context(one.name));
+    let under = under.filter(|one| !is_end(one));
     // In a PID namespace every task outside of it has this number, too (kernel/events/core.c, `perf_event_pid_type`).
     let is_other =
         is_other || (stack.tid == NO_TASK && !functions().any(|one| one.name == IDLE_LOOP));
@@ -292,17 +331,27 @@ fn reason(error: &io::Error) -> SamplingMissing {
     }
 }
 
-/// A prime, so that what happens every few milliseconds is not always, or never, seen.
-const HZ: u64 = 997;
+/// A higher rate is refused (kernel/events/core.c, `perf_event_open`).
+const RATE_MAX: &str = "/proc/sys/kernel/perf_event_max_sample_rate";
+/// What begins and ends a test.
+const AROUND: Duration = Duration::from_secs(3);
 /// The idle task of a processor.
 const NO_TASK: u32 = 0;
 /// kernel/sched/idle.c
 const IDLE_LOOP: &str = "do_idle";
+/// The end of an interrupt, before it returns to user mode: what the kernel does for that program, such as giving the processor
+/// to another (kernel/entry/common.c).
+const INTERRUPT_END: [&str; 3] = [
+    "irqentry_exit",
+    "irqentry_exit_to_user_mode",
+    "exit_to_user_mode_loop",
+];
 const KALLSYMS: &str = "/proc/kallsyms";
+const MODULES: &str = "/proc/modules";
 /// 256 KiB where a page has 4 KiB: what a processor of 1000 samples per second and 30 callers writes in a second.
 const RING_PAGES: usize = 64;
 const BETWEEN_READINGS: Duration = Duration::from_millis(10);
-/// About 50 MB: a minute of eight processors.
+/// About 50 MB: a minute of eight processors at the usual rate.
 const STACKS_MAX: usize = 500_000;
 /// `CONFIG_NR_CPUS` of the largest kernels.
 const PROCESSORS_MAX: libc::c_long = 8192;
@@ -324,11 +373,13 @@ ffffffff81000100 T udp_sendmsg
 ffffffff81000200 t handle_softirqs
 ffffffff81000300 t net_rx_action
 ffffffff81000400 t do_idle
+ffffffff81000500 T irqentry_exit_to_user_mode
 ffffffffc0100200 t veth_xmit\t[veth]
 ";
     const SEND: u64 = 0xffff_ffff_8100_0110;
     const SOFTIRQ: u64 = 0xffff_ffff_8100_0210;
     const RECEIVE: u64 = 0xffff_ffff_8100_0310;
+    const RETURN: u64 = 0xffff_ffff_8100_0510;
     const WAIT: u64 = 0xffff_ffff_8100_0410;
     const TRANSMIT: u64 = 0xffff_ffff_c010_0204;
 
@@ -356,10 +407,14 @@ ffffffffc0100200 t veth_xmit\t[veth]
                 stack(7, &[3]),
             ],
             lost: 4,
+            hz: 499,
             ..Taken::default()
         };
         let all = Part { file: None };
-        let values = named(&taken, SYMBOLS, &all, |name| name == "handle_softirqs").unwrap();
+        let values = named(&taken, [SYMBOLS, ""], &all, |name| {
+            name == "handle_softirqs"
+        })
+        .unwrap();
         let wanted = [
             ("1 veth_xmit [veth]", 1),
             ("1 net_rx_action < handle_softirqs", 2),
@@ -368,13 +423,13 @@ ffffffffc0100200 t veth_xmit\t[veth]
             ("1 (user)", 1),
             ("1 (unknown)", 1),
             ("lost", 4),
-            ("hz", 997),
+            ("hz", 499),
         ];
         assert_eq!(values.len(), wanted.len(), "{values:?}");
         for (name, count) in wanted {
             assert_eq!(values.get(name), Some(&count), "{name}: {values:?}");
         }
-        assert_eq!(named(&taken, "", &all, |_| false), None);
+        assert_eq!(named(&taken, ["", ""], &all, |_| false), None);
     }
 
     #[test]
@@ -399,16 +454,23 @@ ffffffffc0100200 t veth_xmit\t[veth]
                 stack(theirs, &[SEND]),
                 stack(theirs, &[]),
                 stack(theirs, &[RECEIVE, SOFTIRQ, SEND]),
+                // On its way back to user mode: no longer an interrupt.
+                stack(theirs, &[RETURN, SOFTIRQ]),
+                stack(own, &[RETURN, SOFTIRQ]),
                 stack(0, &[WAIT]),
             ],
             ..Taken::default()
         };
-        let values = named(&taken, SYMBOLS, &part, |name| name == "handle_softirqs").unwrap();
+        let values = named(&taken, [SYMBOLS, ""], &part, |name| {
+            name == "handle_softirqs"
+        })
+        .unwrap();
         other.kill().unwrap();
         other.wait().unwrap();
         let count = |name: &str| values.get(name).copied();
         assert_eq!(count("1 udp_sendmsg"), Some(1), "{values:?}");
-        assert_eq!(count("1 (others)"), Some(2), "{values:?}");
+        assert_eq!(count("1 (others)"), Some(3), "{values:?}");
+        assert_eq!(count("1 irqentry_exit_to_user_mode"), Some(1), "{values:?}");
         assert_eq!(
             count("1 net_rx_action < handle_softirqs"),
             Some(1),
@@ -443,12 +505,38 @@ ffffffffc0100200 t veth_xmit\t[veth]
         assert_eq!((all.stacks.len(), all.lost), (STACKS_MAX, 4));
     }
 
+    #[test]
+    fn the_rate_is_a_prime_that_is_allowed_and_has_room() {
+        assert_eq!(rate(100_000, 2 * 4), 997);
+        assert_eq!(rate(500, 2 * 4), 499);
+        assert_eq!(rate(1, 2), 1);
+        for processor_seconds in [256 * 8, 8192 * 8, u64::MAX] {
+            let hz = rate(100_000, processor_seconds);
+            assert!(hz == 1 || hz * processor_seconds <= STACKS_MAX as u64);
+        }
+        assert_eq!(rate(100_000, 256 * 8), 241, "evenly, not the first half");
+    }
+
+    /// The kernel refuses more than it allows, with the error of a processor that it does not have.
+    #[test]
+    fn the_kernel_accepts_the_rate() {
+        if let Err(why) = Sampling::try_out() {
+            return println!("skipped: sampling: {why:?}");
+        }
+        let allowed = std::fs::read_to_string(RATE_MAX).unwrap();
+        let allowed: u64 = allowed.trim().parse().unwrap();
+        let refused = processor(0, allowed + 1).map(|_| ());
+        assert_eq!(refused.unwrap_err().raw_os_error(), Some(libc::EINVAL));
+        assert!(processor(0, rate(allowed, 8)).is_ok());
+    }
+
     /// This process reads a file until it was seen in the kernel, or the reason is known.
     #[test]
     fn what_runs_is_seen_or_the_reason_is_known() {
         let deadline = std::time::Instant::now() + Duration::from_secs(40);
         loop {
-            let sampling = match Sampling::try_out().and_then(|()| Sampling::begin()) {
+            let sampling = match Sampling::try_out().and_then(|()| Sampling::begin(Duration::ZERO))
+            {
                 Ok(sampling) => sampling,
                 Err(why) => return println!("skipped: sampling: {why:?}"),
             };

@@ -261,24 +261,15 @@ impl<'a> Batch<'a> {
         self.count == 0
     }
 
-    /// The datagrams in order of arrival, GRO messages split again.
-    #[must_use]
-    pub fn iter(&self) -> Datagrams<'a> {
-        Datagrams {
-            buffers: self.buffers,
-            count: self.count,
-            next: 0,
-            rest: None,
-        }
+    /// The messages in order of arrival.
+    pub fn messages(&self) -> impl Iterator<Item = Joined<'a>> + use<'a> {
+        let buffers = self.buffers;
+        (0..self.count).map(move |index| Joined::read(&buffers.message(index)))
     }
-}
 
-impl<'a> IntoIterator for Batch<'a> {
-    type Item = Datagram<'a>;
-    type IntoIter = Datagrams<'a>;
-
-    fn into_iter(self) -> Datagrams<'a> {
-        self.iter()
+    /// The datagrams in order of arrival, GRO messages split again.
+    pub fn iter(&self) -> impl Iterator<Item = Datagram<'a>> + use<'a> {
+        self.messages().flat_map(Joined::datagrams)
     }
 }
 
@@ -299,61 +290,58 @@ pub struct Datagram<'a> {
     pub source: Option<SocketAddr>,
 }
 
-/// Iterates the datagrams of a [`Batch`].
-pub struct Datagrams<'a> {
-    buffers: &'a ReceiveBuffers,
-    count: usize,
-    next: usize,
-    rest: Option<(Datagram<'a>, usize)>,
+/// A message: one datagram, or several that GRO joined, which share all but their payloads.
+#[derive(Debug, Clone, Copy)]
+pub struct Joined<'a> {
+    /// All payloads as one, and what they share.
+    pub whole: Datagram<'a>,
+    /// Length of each payload but the last; `None`: there is one.
+    pub segment_bytes: Option<usize>,
 }
 
-impl<'a> Iterator for Datagrams<'a> {
-    type Item = Datagram<'a>;
+impl<'a> Joined<'a> {
+    fn read(message: &Message<'a>) -> Self {
+        let marks = Marks::read(message);
+        Self {
+            whole: Datagram {
+                bytes: message.bytes,
+                length: message.length,
+                kernel_ns: marks.kernel_ns,
+                tos: marks.tos,
+                local: marks.local,
+                source: source(message.name),
+            },
+            segment_bytes: marks.segment_bytes,
+        }
+    }
 
-    fn next(&mut self) -> Option<Datagram<'a>> {
-        if let Some((whole, segment)) = self.rest.take() {
-            return Some(self.split(whole, segment));
-        }
-        if self.next == self.count {
-            return None;
-        }
-        let message = self.buffers.message(self.next);
-        self.next += 1;
-        let marks = Marks::read(&message);
-        let whole = Datagram {
-            bytes: message.bytes,
-            length: message.length,
-            kernel_ns: marks.kernel_ns,
-            tos: marks.tos,
-            local: marks.local,
-            source: source(message.name),
+    /// The payloads in order, each with its real length.
+    #[inline]
+    pub fn payloads(&self) -> impl Iterator<Item = (&'a [u8], usize)> + use<'a> {
+        let Datagram { bytes, length, .. } = self.whole;
+        let segment = self.segment_bytes.unwrap_or(0);
+        let joined = segment > 0 && segment < bytes.len();
+        let single = (!joined).then_some((bytes, length));
+        let many = if joined { bytes } else { &[] };
+        let each = many.chunks(segment.max(1)).map(|part| (part, part.len()));
+        single.into_iter().chain(each)
+    }
+
+    fn datagrams(self) -> impl Iterator<Item = Datagram<'a>> {
+        let part = move |(bytes, length)| Datagram {
+            bytes,
+            length,
+            ..self.whole
         };
-        Some(match marks.segment_bytes {
-            Some(segment) => self.split(whole, segment),
-            None => whole,
-        })
+        self.payloads().map(part)
     }
 }
 
-impl<'a> Datagrams<'a> {
-    /// The first segment; what follows waits for the next call. All but the last are `segment` bytes long.
-    fn split(&mut self, whole: Datagram<'a>, segment: usize) -> Datagram<'a> {
-        if segment == 0 || whole.bytes.len() <= segment {
-            return whole;
-        }
-        let (first, rest) = whole.bytes.split_at(segment);
-        self.rest = Some((
-            Datagram {
-                bytes: rest,
-                length: whole.length - segment,
-                ..whole
-            },
-            segment,
-        ));
-        Datagram {
-            bytes: first,
-            length: segment,
-            ..whole
+impl<'a> From<Datagram<'a>> for Joined<'a> {
+    fn from(whole: Datagram<'a>) -> Self {
+        Self {
+            whole,
+            segment_bytes: None,
         }
     }
 }
@@ -521,3 +509,43 @@ pub const JOINED_BYTES: usize = LARGEST_MESSAGE_BYTES;
 const LARGEST_MESSAGE_BYTES: usize = 65_535;
 /// Batches closer than this are a stream of datagrams, not single ones.
 const DENSE_NS: u64 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(bytes: &[u8], length: usize, segment_bytes: Option<usize>) -> Vec<(usize, usize)> {
+        let whole = Datagram {
+            bytes,
+            length,
+            kernel_ns: None,
+            tos: None,
+            local: None,
+            source: None,
+        };
+        let message = Joined {
+            whole,
+            segment_bytes,
+        };
+        let of = |(bytes, length): (&[u8], usize)| (bytes.len(), length);
+        message.payloads().map(of).collect()
+    }
+
+    #[test]
+    fn a_message_is_split_where_the_kernel_joined_it() {
+        let bytes = [0; 300];
+        assert_eq!(lengths(&bytes, 300, Some(100)), [(100, 100); 3]);
+        assert_eq!(
+            lengths(&bytes[..250], 250, Some(100)),
+            [(100, 100), (100, 100), (50, 50)]
+        );
+    }
+
+    #[test]
+    fn one_datagram_keeps_its_real_length() {
+        assert_eq!(lengths(&[0; 64], 1448, None), [(64, 1448)]);
+        assert_eq!(lengths(&[0; 64], 64, Some(64)), [(64, 64)]);
+        assert_eq!(lengths(&[], 0, None), [(0, 0)], "an empty one is one");
+        assert_eq!(lengths(&[0; 9], 9, Some(0)), [(9, 9)]);
+    }
+}

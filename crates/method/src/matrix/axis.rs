@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{CONGESTION, DEFAULT, DIRECTION, FAMILY, MSS, MTU, OFFLOAD, PROTOCOL, SIZE, STREAMS};
+use super::{
+    BOTH, CONGESTION, DEFAULT, DIRECTION, FAMILY, MSS, MTU, OFFLOAD, PROTOCOL, SIZE, STREAMS,
+};
 
 /// The value of a cell on each axis.
 pub type Axes = BTreeMap<String, String>;
@@ -25,7 +27,10 @@ pub fn check(axis: &str, value: &str) -> Result<(), String> {
             "tcp, udp, udp-plain or udp-gso",
         ),
         FAMILY => (["4", "6"].contains(&value), "4 or 6"),
-        DIRECTION => (["up", "down"].contains(&value), "up or down"),
+        DIRECTION => (
+            ["up", "down", BOTH].contains(&value),
+            "up, down, or both at once: both",
+        ),
         MTU => (within(1, 65_535), "1 to 65535 bytes"),
         SIZE => (within(1, 1 << 20), "1 to 1048576 bytes"),
         MSS => (
@@ -63,7 +68,7 @@ mod tests {
             (MTU, "100", "65536"),
             (SIZE, "64", "0"),
             (MSS, "default", "87"),
-            (DIRECTION, "down", "both"),
+            (DIRECTION, "both", "bidir"),
             (STREAMS, "128", "129"),
             (CONGESTION, "bbr", ""),
             (OFFLOAD, "tso+gso", "tso+"),

@@ -7,12 +7,13 @@ use linerate_model::cell_run::CellRun;
 use linerate_model::output::{Axis, Cell, CellFigure, CellState, Excluded, Matrix};
 
 use super::figures::{ORDER, meaning};
+use super::hosts::ran_on;
 use super::possible::{impossible, note};
 use super::progress::MOST_FAILURES;
 use crate::experiment::margin::RATES;
 use crate::stats::describe;
 
-/// All combinations, with what these runs gave; `matrix` learns how many rounds are complete.
+/// All combinations, with what these runs gave; `matrix` learns how many rounds are complete, and on which hosts.
 pub fn cells(matrix: &mut Matrix, runs: &[CellRun]) -> Vec<Cell> {
     let mut of_cell: Vec<Vec<&CellRun>> = Vec::new();
     let mut cells = product(&matrix.axes);
@@ -32,6 +33,7 @@ pub fn cells(matrix: &mut Matrix, runs: &[CellRun]) -> Vec<Cell> {
             least = Some(least.map_or(done, |least| least.min(done)));
         }
     }
+    matrix.ran_on = ran_on(runs);
     matrix.rounds_done = least.unwrap_or(0).min(matrix.rounds);
     cells
 }
@@ -194,6 +196,7 @@ mod tests {
             cell,
             run: format!("{cell}-{rate}"),
             state,
+            hosts: Vec::new(),
             reason: (state != CellState::Done).then(|| format!("why {rate}")),
             values: values
                 .map(|(name, value)| (name.to_owned(), value))

@@ -5,19 +5,25 @@ use std::collections::BTreeMap;
 
 use linerate_model::output::{Cell, Cpu, Host, Output, Role, Test};
 
-/// The figures of a run by name, base units; empty where it has no valid test.
+/// The figures of a run by name, base units; empty where a test is not valid, or there is none. Those of two directions at
+/// once are the sums of both; the loss is that of all packets.
 pub fn values(run: &Output) -> BTreeMap<String, f64> {
     let mut values = BTreeMap::new();
-    if let Some(test) = run.tests.iter().find(|test| test.valid) {
+    let tests = run.tests.as_slice();
+    if let Some(test) = tests
+        .first()
+        .filter(|_| tests.iter().all(|test| test.valid))
+    {
+        let sum = |of: fn(&Test) -> Option<f64>| tests.iter().map(of).sum::<Option<f64>>();
         let mut learn = |name: &str, value: Option<f64>| {
             if let Some(value) = value.filter(|value| value.is_finite()) {
                 values.insert(name.to_owned(), value);
             }
         };
-        learn(RATE, test.delivered_bits_per_second);
-        learn(PACKETS, packets_per_second(test));
-        learn(LOSS, test.loss_ratio);
-        learn(RETRANSMITS, test.retransmits.map(|count| count as f64));
+        learn(RATE, sum(|test| test.delivered_bits_per_second));
+        learn(PACKETS, sum(packets_per_second));
+        learn(LOSS, loss(tests));
+        learn(RETRANSMITS, sum(|test| Some(test.retransmits? as f64)));
         let is_shared = share_a_machine(&run.hosts);
         for (names, share) in [(CPU, busy as fn(Cpu) -> f64), (SYSTEM, kernel)] {
             let [local, remote] = [test.cpu.local, test.cpu.remote].map(|cpu| cpu.map(share));
@@ -69,6 +75,20 @@ struct OfHosts {
     machine: &'static str,
     local: &'static str,
     remote: &'static str,
+}
+
+/// Of what all tests sent.
+fn loss(tests: &[Test]) -> Option<f64> {
+    if let [test] = tests {
+        return test.loss_ratio;
+    }
+    let of = |test: &Test| {
+        let sent = test.sent_packets? as f64;
+        Some([sent * test.loss_ratio?, sent])
+    };
+    let all: Option<Vec<[f64; 2]>> = tests.iter().map(of).collect();
+    let sum = |at: usize| all.iter().flatten().map(|one| one[at]).sum::<f64>();
+    (all.is_some() && sum(1) > 0.0).then(|| sum(0) / sum(1))
 }
 
 fn packets_per_second(test: &Test) -> Option<f64> {
@@ -164,6 +184,25 @@ mod tests {
     fn two_ends_on_one_machine_have_one_load() {
         let values = values(&run(["a", "a"]));
         assert!(values.contains_key(CPU.machine) && !values.contains_key(CPU.remote));
+    }
+
+    /// By hand: 1 % of 100 and 3 % of 300 packets are 10 of 400.
+    #[test]
+    fn two_directions_at_once_are_added() {
+        let mut run = run(["a", "b"]);
+        let other = run.tests[0].clone();
+        run.tests.push(other);
+        for (test, (sent, loss)) in run.tests.iter_mut().zip([(100, 0.01), (300, 0.03)]) {
+            (test.sent_packets, test.loss_ratio) = (Some(sent), Some(loss));
+        }
+        let both = values(&run);
+        assert_eq!((both[RATE], both[PACKETS]), (34.8e6, 300.0));
+        assert!((both[LOSS] - 0.025).abs() < 1e-12, "{both:?}");
+        assert!((both[CPU.local] - 0.31).abs() < 1e-12, "one machine, once");
+        run.tests[0].sent_packets = None;
+        assert!(!values(&run).contains_key(LOSS), "of an unknown number");
+        run.tests[1].valid = false;
+        assert!(values(&run).is_empty());
     }
 
     #[test]

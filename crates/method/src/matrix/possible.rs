@@ -2,7 +2,7 @@
 //! Combinations that cannot be, as far as it is known before they are tried. A device that refuses an MTU is found out
 //! then.
 
-use super::{Axes, CONGESTION, DEFAULT, FAMILY, MSS, MTU, PROTOCOL, SIZE};
+use super::{Axes, BOTH, CONGESTION, DEFAULT, DIRECTION, FAMILY, MSS, MTU, PROTOCOL, SIZE};
 
 /// Why a combination cannot be measured; `None` if nothing known prevents it.
 pub fn impossible(axes: &Axes) -> Option<String> {
@@ -35,8 +35,11 @@ pub fn impossible(axes: &Axes) -> Option<String> {
 
 /// What must be known to read the figures of a combination.
 pub fn note(axes: &Axes) -> Option<String> {
-    let count = fragments(axes)?;
-    Some(format!("{count} fragments per datagram"))
+    let fragments = fragments(axes).map(|count| format!("{count} fragments per datagram"));
+    let is_both = axes.get(DIRECTION).is_some_and(|value| value == BOTH);
+    let sum = is_both.then(|| "rates and packets are the sum of both directions".to_owned());
+    let notes: Vec<String> = fragments.into_iter().chain(sum).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 /// How many IP fragments carry a datagram; `None` where it is one packet, or the MTU or the size is unknown.
@@ -121,6 +124,22 @@ mod tests {
             "protocol=udp-gso mtu=1500 size=1472",
         ] {
             assert_eq!(impossible(&axes(text)), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_must_be_known_is_noted() {
+        for (text, said) in [
+            ("protocol=udp direction=up", None),
+            ("direction=both", Some("sum of both directions")),
+            (
+                "protocol=udp mtu=100 size=73 direction=both",
+                Some("2 fragments per datagram; rates and packets are the sum"),
+            ),
+        ] {
+            let note = note(&axes(text));
+            let has = |said: &str| note.as_ref().is_some_and(|note| note.contains(said));
+            assert!(said.map_or(note.is_none(), has), "{text}: {note:?}");
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The standard normal distribution.
 
+use super::memo::Memo;
+
 /// P(Z > z).
 pub(crate) fn upper_tail(z: f64) -> f64 {
     if z < 0.0 {
@@ -16,6 +18,14 @@ pub(crate) fn upper_tail(z: f64) -> f64 {
 
 /// The `z` with P(Z ≤ z) = `probability` (0…1), by bisection.
 pub(crate) fn quantile(probability: f64) -> f64 {
+    QUANTILES.with(|known| known.of([probability, 0.0], || bisected(probability)))
+}
+
+thread_local! {
+    static QUANTILES: Memo = const { Memo::new() };
+}
+
+fn bisected(probability: f64) -> f64 {
     let (mut low, mut high) = (-FARTHEST, FARTHEST);
     while high - low > 1e-14 * (1.0 + high.abs()) {
         let middle = f64::midpoint(low, high);

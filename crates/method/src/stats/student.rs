@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Student's t distribution, central and non-central.
 
+use super::memo::Memo;
 use super::{beta, normal};
 
 /// P(|T| > |t|) with `df` > 0 degrees of freedom.
@@ -19,6 +20,15 @@ pub(crate) fn quantile(probability: f64, df: f64) -> f64 {
     if probability < 0.5 {
         return -quantile(1.0 - probability, df);
     }
+    QUANTILES.with(|known| known.of([probability, df], || upper_quantile(probability, df)))
+}
+
+thread_local! {
+    static QUANTILES: Memo = const { Memo::new() };
+}
+
+/// Of a probability from a half on.
+fn upper_quantile(probability: f64, df: f64) -> f64 {
     let both_tails = 2.0 * (1.0 - probability);
     // x = df / (df + t²); the smaller of x and 1 − x is the one without cancellation.
     let (x, rest) = if both_tails < 0.5 {

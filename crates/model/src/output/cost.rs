@@ -49,6 +49,9 @@ pub struct Cost {
     pub stream_ns_per_packet: Option<f64>,
     /// CPU time of the whole machine without its background, per packet.
     pub machine_ns_per_packet: Option<f64>,
+    /// Where both ends are this machine: its time without that of both ends' threads, per packet. Softirqs and interrupts
+    /// of no thread, and the threads that control a test: both ends share it. Less than 0 within `resolution_ns`.
+    pub shared_ns_per_packet: Option<f64>,
     /// By how much the machine's time per packet may be wrong, because `/proc/stat` counts ticks.
     pub resolution_ns: Option<f64>,
     /// The share of all CPU time that the machine used before the load.

@@ -26,6 +26,17 @@ pub struct Matrix {
     pub rounds_done: u32,
     /// What else was asked of each test, as text: `time` (`5s`), `rate` (of UDP), `fault`, `topology`, `flags`.
     pub plan: BTreeMap<String, String>,
+    /// The hosts of its runs, where they were not the same for all (`--other-host`); else empty.
+    pub ran_on: Vec<RanOn>,
+}
+
+/// Runs of a matrix that were made on the same hosts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Fields)]
+pub struct RanOn {
+    /// As in `hosts` of a line of `runs.ndjson`.
+    pub hosts: Vec<String>,
+    /// Those that count.
+    pub runs: u32,
 }
 
 /// An axis and its values.

@@ -12,7 +12,7 @@ use super::findings::Change;
 pub struct NicCheck {
     /// Its stable name, such as `tx-udp4-sum`.
     pub id: String,
-    /// `transmit`, `receive`, `segmentation`, `merging`, `size`, `counters`, `queues` or `time`.
+    /// `transmit`, `receive`, `segmentation`, `merging`, `vlan`, `size`, `counters`, `queues` or `time`.
     pub group: String,
     /// What must hold, in words.
     pub what: String,

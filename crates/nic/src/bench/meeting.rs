@@ -39,10 +39,13 @@ impl Bench {
         };
         bench.meet(interface, peer)?;
         let seen = |(who, why): (&str, io::Error)| may_not_see(who, &why);
-        bench.watch_near(Vec::new()).map_err(seen)?;
+        bench.watch_near(false).map_err(seen)?;
         let failed = |why| Failure::measuring("look for the way to the other end", why);
         bench.talks = bench.own_talks(peer).map_err(failed)?;
-        bench.watch().map_err(seen)?;
+        if !bench.talks.is_empty() {
+            bench.watch_near(false).map_err(seen)?;
+        }
+        bench.watch_far(false).map_err(seen)?;
         let failed = |why| Failure::measuring("open sockets at both ends", why);
         bench.families = bench.pairs(peer).map_err(failed)?;
         bench.greet().map_err(failed)?;
@@ -91,20 +94,38 @@ impl Bench {
         }
     }
 
-    fn watch_near(&mut self, talks: Vec<[u16; 2]>) -> Result<(), (&'static str, io::Error)> {
-        let peer = self.there.link_address.clone();
-        let watched = self.near.ask(&Ask::Watch { peer, talks });
+    fn watch_near(&mut self, is_promiscuous: bool) -> Result<(), (&'static str, io::Error)> {
+        let watched = self.near.ask(&Ask::Watch {
+            peer: self.there.link_address.clone(),
+            talks: self.talks.clone(),
+            is_promiscuous,
+        });
         watched.map(drop).map_err(|why| ("this host", why))
     }
 
-    fn watch(&mut self) -> Result<(), (&'static str, io::Error)> {
-        let talks = self.talks.clone();
-        if !talks.is_empty() {
-            self.watch_near(talks.clone())?;
-        }
-        let peer = self.here.link_address.clone();
-        let watched = self.far.ask(&Ask::Watch { peer, talks });
+    fn watch_far(&mut self, is_promiscuous: bool) -> Result<(), (&'static str, io::Error)> {
+        let watched = self.far.ask(&Ask::Watch {
+            peer: self.here.link_address.clone(),
+            talks: self.talks.clone(),
+            is_promiscuous,
+        });
         watched.map(drop).map_err(|why| ("the other end", why))
+    }
+
+    /// Makes a check while no interface leaves out VLANs that its host does not use (`rx-vlan-filter`).
+    pub(crate) fn seeing_every_vlan<T>(
+        &mut self,
+        check: impl FnOnce(&mut Self) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let watch = |bench: &mut Self, is_promiscuous| {
+            let near = bench.watch_near(is_promiscuous);
+            near.and_then(|()| bench.watch_far(is_promiscuous))
+                .map_err(|(_, why)| why)
+        };
+        watch(self, true)?;
+        let checked = check(self);
+        watch(self, false)?;
+        checked
     }
 
     /// The connections on the link that carry the questions and answers: each that carries data both ways whenever the other

@@ -130,7 +130,7 @@ fn batch(
         bench.send_inward(&open)?;
         for (seen, bytes) in &answered(bench, family, ports, open.len())? {
             bench
-                .unlike_a_wire(seen)
+                .unlike_a_wire(seen, bytes)
                 .into_iter()
                 .for_each(|why| answers.not_a_wire(why));
             if let Some(packet) = Packet::parse(bytes) {

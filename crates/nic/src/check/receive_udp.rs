@@ -17,7 +17,7 @@ use crate::far::End;
 use crate::message::Ask;
 use crate::packet::{Packet, UDP, UDP_SUM_AT, shown};
 use crate::tally::{Property, Tally};
-use crate::{hex, vectors};
+use crate::vectors;
 
 /// Good ones are delivered, bad ones are not, and are counted.
 pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck>> {
@@ -238,110 +238,7 @@ fn count_padding(frame: &mut [u8]) {
     set_sum(frame, |_| sum);
 }
 
-/// Frames with a tag: it arrives with its number, and nothing else changes.
-pub(super) fn tagged(bench: &mut Bench) -> io::Result<Vec<NicCheck>> {
-    let id = "rx-vlan-tag".to_owned();
-    let what = "802.1Q tags arrive with their numbers, and the rest as sent".to_owned();
-    let property = bench.property(id, RECEIVE, what, "rx-vlan-offload");
-    let Some(family) = bench.families.first().copied() else {
-        return Ok(Vec::new());
-    };
-    let path = bench.inward(&family, FROM_PORT, family.near_udp);
-    let room = bench.largest_payload(&family);
-    let mut open: Vec<Vec<u8>> = Vec::new();
-    for size in vectors::sizes(room)
-        .into_iter()
-        .filter(|size| size + 4 <= room)
-    {
-        // Number and priority (IEEE 802.1Q section 9.6).
-        let vlan = Some((1 + (size % 4094) as u16) | (((size % 8) as u16) << 13));
-        let marks = Marks {
-            vlan,
-            ..Marks::default()
-        };
-        open.push(craft::udp(&path, marks, &vectors::payload(size, 9)));
-    }
-    let mut tally = Tally::default();
-    let mut others: Vec<Vec<u8>> = Vec::new();
-    for _ in 0..ROUNDS {
-        bench.send_inward(&open)?;
-        bench.arrived(&family, |seen, bytes| {
-            match open.iter().position(|one| one == bytes) {
-                _ if seen.is_outgoing => {}
-                Some(at) => tally.case(open.swap_remove(at).len(), None),
-                None if is_from(bytes, UDP, FROM_PORT) => others.push(bytes.to_vec()),
-                None => {}
-            }
-            open.is_empty()
-        })?;
-        if open.is_empty() {
-            break;
-        }
-    }
-    if tally.tried() + others.len() as u64 > 0 {
-        for frame in open {
-            tally.case(frame.len(), Some(untagged(&frame, &others)));
-        }
-    }
-    Ok(vec![tally.check(property), inserted(bench)])
-}
-
-/// A tagged frame that did not come as it was sent: with another tag, or not at all.
-fn untagged(sent: &[u8], others: &[Vec<u8>]) -> NicExample {
-    let payload = |frame| Packet::parse(frame).map(|packet| packet.payload());
-    let tag = |frame: &[u8]| hex::of(frame.get(TAG).unwrap_or_default());
-    let came = others.iter().find(|other| payload(other) == payload(sent));
-    match came {
-        Some(came) => NicExample {
-            what: "802.1Q tag".to_owned(),
-            offset: u32::try_from(TAG.start).ok(),
-            expected: tag(sent),
-            seen: tag(came),
-            frame: Some(shown(came)),
-        },
-        None => NicExample {
-            frame: Some(shown(sent)),
-            ..missing("at the interface", sent.len())
-        },
-    }
-}
-
-/// The kernel asks for a tag only below a VLAN interface, and the checks watch one interface, not the one below it.
-fn inserted(bench: &Bench) -> NicCheck {
-    let id = "tx-vlan-tag".to_owned();
-    let what = "802.1Q tags are inserted".to_owned();
-    let property = bench.property(id, super::TRANSMIT, what, "tx-vlan-offload");
-    property.impossible("this command cannot judge VLAN tags sent: it sends no frame with a tag")
-}
-
-/// Where it is in a frame: protocol, priority and number.
-const TAG: std::ops::Range<usize> = 12..16;
 /// Nobody else's.
 const FROM_PORT: u16 = 40_009;
 const ROUNDS: usize = 4;
 const RX_SUMS: &str = "rx-checksumming";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_tag_that_came_otherwise_is_named() {
-        let frame = |vlan| {
-            let marks = Marks {
-                vlan,
-                ..Marks::default()
-            };
-            craft::udp(&craft::tests::path(false), marks, &vectors::payload(80, 9))
-        };
-        let sent = frame(Some(0x6007));
-        for (came, seen) in [(frame(Some(0x0007)), "81000007"), (frame(None), "08004500")] {
-            let fault = untagged(&sent, &[came]);
-            assert_eq!(
-                (fault.expected.as_str(), fault.seen.as_str()),
-                ("81006007", seen)
-            );
-        }
-        assert_eq!(untagged(&sent, &[]).seen, "nothing");
-    }
-}

@@ -6,12 +6,15 @@ use std::io::{self, Write};
 use std::net::{Shutdown, TcpListener, UdpSocket};
 
 use linerate_linux::udp as linux_udp;
+use linerate_linux::vlan_push::VlanPush;
 use linerate_model::output::{NicCheck, NicExample};
 
+use super::tag;
 use super::transmit_tcp::{connected, until_its_end};
 use super::transmit_udp::{is_from, missing};
 use crate::bench::{Bench, Family};
-use crate::packet::{Head, Packet, UDP, shown};
+use crate::message::Seen;
+use crate::packet::{Head, Packet, TCP, UDP, shown};
 use crate::services::SINK;
 use crate::software::Software;
 use crate::tally::Tally;
@@ -19,42 +22,8 @@ use crate::{hex, vectors};
 
 /// One long write.
 pub(super) fn tcp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck>> {
-    let port = TcpListener::bind(bench.near_end(family, 0))?
-        .local_addr()?
-        .port();
-    let mut bytes = vectors::payload(STREAM_BYTES, 21);
-    if let Some(first) = bytes.first_mut() {
-        *first = SINK;
-    }
-    let written = connected(bench, family, port).and_then(|mut stream| {
-        stream.write_all(&bytes)?;
-        stream.shutdown(Shutdown::Write)
-    });
     let mut tally = Tally::default();
-    let mut stream = Stream::new(&bytes);
-    let mut unlike = None;
-    let frames = until_its_end(bench, port, |packet| {
-        stream.begin(packet);
-        // It is judged below.
-        let _noted = stream.note(packet);
-        stream.gap().is_none()
-    })?;
-    let packets: Vec<Packet<'_>> = frames
-        .iter()
-        .filter_map(|(_, frame)| Packet::parse(frame))
-        .collect();
-    let size = packets.iter().map(|packet| packet.payload().len()).max();
-    let software = software(bench, port, &stream, size.unwrap_or(0))?;
-    for (seen, frame) in &frames {
-        unlike = unlike.or(bench.unlike_a_wire(seen));
-        if let Some(packet) = Packet::parse(frame) {
-            tally.case(packet.end, stream.fault(&packet, &software));
-        }
-    }
-    unlike.into_iter().for_each(|why| tally.not_a_wire(why));
-    if tally.tried() > 0 && unlike.is_none() {
-        tally.case(0, stream.gap());
-    }
+    let written = stream(bench, family, None, &mut tally)?;
     let n = family.number;
     let what = format!("TCP segments over IPv{n} of one write of {STREAM_BYTES} bytes");
     let property = bench.property(
@@ -67,6 +36,56 @@ pub(super) fn tcp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck
         Err(why) if tally.tried() == 0 => property.impossible(why.to_string()),
         _ => tally.check(property),
     }])
+}
+
+/// Writes to a connection, with a tag on its frames; whether that was possible.
+pub(super) fn stream(
+    bench: &mut Bench,
+    family: &Family,
+    tag: Option<u16>,
+    tally: &mut Tally,
+) -> io::Result<io::Result<()>> {
+    let port = TcpListener::bind(bench.near_end(family, 0))?
+        .local_addr()?
+        .port();
+    let mut bytes = vectors::payload(STREAM_BYTES, 21);
+    if let Some(first) = bytes.first_mut() {
+        *first = SINK;
+    }
+    let written = connected(bench, family, port).and_then(|mut stream| {
+        tag.map_or(Ok(()), |tag| VlanPush::tag(&stream, tag))?;
+        stream.write_all(&bytes)?;
+        stream.shutdown(Shutdown::Write)
+    });
+    let mut stream = Stream::new(&bytes);
+    let mut unlike = None;
+    let frames = until_its_end(bench, port, |packet| {
+        stream.begin(packet);
+        // It is judged below.
+        let _noted = stream.note(packet);
+        stream.gap().is_none()
+    })?;
+    let whole = frames.iter().filter(|(_, frame)| is_from(frame, TCP, port));
+    let packets = whole.filter_map(|(_, frame)| Packet::parse(frame));
+    let size = packets.map(|packet| packet.payload().len()).max();
+    let software = software(bench, port, &stream, size.unwrap_or(0))?;
+    for (seen, frame) in &frames {
+        unlike = unlike.or(bench.unlike_a_wire(seen, frame));
+        if let Some(packet) = Packet::parse(frame) {
+            let tag = tag.filter(|_| !packet.payload().is_empty());
+            let untagged = tag.and_then(|tag| tag::fault(&packet, tag));
+            let fault = match is_from(frame, TCP, port) {
+                true => untagged.or_else(|| stream.fault(&packet, &software)),
+                false => Some(torn(&packet, seen)),
+            };
+            tally.case(packet.end, fault);
+        }
+    }
+    unlike.into_iter().for_each(|why| tally.not_a_wire(why));
+    if tally.tried() > 0 && unlike.is_none() {
+        tally.case(0, stream.gap());
+    }
+    Ok(written)
 }
 
 /// What this host gave to the interface, cut in software. The longest segment that came has the size of all but the last.
@@ -161,6 +180,19 @@ impl<'a> Stream<'a> {
     }
 }
 
+/// A frame that TCP never sends: it sets "don't fragment", or cuts what it sends to the size of the path.
+fn torn(packet: &Packet<'_>, seen: &Seen) -> NicExample {
+    packet
+        .length_fault(seen.length)
+        .unwrap_or_else(|| NicExample {
+            what: "parts of a long TCP packet".to_owned(),
+            expected: "TCP segments".to_owned(),
+            seen: "IP fragments".to_owned(),
+            frame: Some(shown(packet.frame)),
+            ..NicExample::default()
+        })
+}
+
 fn not_sent(packet: &Packet<'_>, expected: Option<&[u8]>) -> NicExample {
     let carried = packet.payload();
     let differs = |expected: &[u8]| {
@@ -190,15 +222,29 @@ pub(super) fn udp(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicCheck
         what,
         "tx-udp-segmentation",
     );
-    let socket = bench.socket(family)?;
-    let largest = bench.largest_payload(family);
     let mut tally = Tally::default();
+    Ok(vec![match datagrams(bench, family, None, &mut tally)? {
+        Some(why) => property.impossible(why),
+        None => tally.check(property),
+    }])
+}
+
+/// Several sizes, with a tag on their frames. Why it is not possible.
+pub(super) fn datagrams(
+    bench: &mut Bench,
+    family: &Family,
+    tag: Option<u16>,
+    tally: &mut Tally,
+) -> io::Result<Option<String>> {
+    let socket = bench.socket(family)?;
+    tag.map_or(Ok(()), |tag| VlanPush::tag(&socket, tag))?;
+    let largest = bench.largest_payload(family);
     for (size, count) in [(1, 64), (13, 40), (500, 20), (501, 3), (largest, 12)] {
-        if let Some(why) = cut(bench, &socket, (size, count), &mut tally)? {
-            return Ok(vec![property.impossible(why)]);
+        if let Some(why) = cut(bench, &socket, (size, count), tag, tally)? {
+            return Ok(Some(why));
         }
     }
-    Ok(vec![tally.check(property)])
+    Ok(None)
 }
 
 /// The last one is shorter. Why it is not possible.
@@ -206,6 +252,7 @@ fn cut(
     bench: &mut Bench,
     socket: &UdpSocket,
     (size, count): (usize, usize),
+    tag: Option<u16>,
     tally: &mut Tally,
 ) -> io::Result<Option<String>> {
     let own_port = socket.local_addr()?.port();
@@ -216,7 +263,10 @@ fn cut(
     let mut open: Vec<&[u8]> = whole.chunks(size).collect();
     let mut software = bench.software();
     for _ in 0..ROUNDS {
-        socket.send(&whole)?;
+        match socket.send(&whole) {
+            Err(why) if why.raw_os_error() == Some(EIO) => return Ok(Some(NO_SUMS.to_owned())),
+            sent => sent?,
+        };
         let mut frames = Vec::new();
         let mut left = open.len();
         Bench::frames(&mut bench.far, |seen, frame| {
@@ -233,7 +283,7 @@ fn cut(
         })?;
         for (seen, frame) in &frames {
             bench
-                .unlike_a_wire(seen)
+                .unlike_a_wire(seen, frame)
                 .into_iter()
                 .for_each(|why| tally.not_a_wire(why));
             let Some(packet) = Packet::parse(frame) else {
@@ -242,7 +292,8 @@ fn cut(
             match open.iter().position(|one| *one == packet.payload()) {
                 Some(at) => {
                     open.swap_remove(at);
-                    let fault = packet.fault();
+                    let fault = tag.and_then(|tag| tag::fault(&packet, tag));
+                    let fault = fault.or_else(|| packet.fault());
                     tally.case(packet.end, fault.or_else(|| software.difference(&packet)));
                 }
                 None if whole.chunks(size).any(|one| one == packet.payload()) => {}
@@ -267,6 +318,9 @@ fn is_head_from(frame: &[u8], port: u16) -> bool {
     Head::of(frame).is_some_and(|head| !head.is_tcp && head.ports[0] == port)
 }
 
+/// `udp_send_skb` of net/ipv4/udp.c, up to Linux 6.10.
+const EIO: i32 = 5;
+const NO_SUMS: &str = "the kernel cuts datagrams only for an interface that computes their checksums (UDP_SEGMENT: EIO)";
 const SEGMENTATION: &str = "segmentation";
 const STREAM_BYTES: usize = 200_000;
 const ROUNDS: usize = 4;

@@ -33,7 +33,10 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
     }
     sent.never_came();
     let Sent {
-        tallies, header, ..
+        tallies,
+        header,
+        length,
+        ..
     } = sent;
     let [plain, folding] = tallies;
     let n = family.number;
@@ -54,6 +57,9 @@ pub(super) fn sums(bench: &mut Bench, family: &Family) -> io::Result<Vec<NicChec
             TX_SUMS,
         )),
     ];
+    let what = format!("frames of UDP over IPv{n} end with their packets, or with padding");
+    let id = format!("tx-udp{n}-length");
+    checks.push(length.check(bench.property(id, TRANSMIT, what, "")));
     if n == 4 {
         let what = "checksums of the IPv4 header".to_owned();
         checks.push(header.check(bench.property(
@@ -73,6 +79,7 @@ struct Sent {
     payloads: BTreeMap<Vec<u8>, (usize, bool)>,
     tallies: [Tally; 2],
     header: Tally,
+    length: Tally,
 }
 
 impl Sent {
@@ -82,6 +89,7 @@ impl Sent {
             payloads: BTreeMap::new(),
             tallies: [Tally::default(), Tally::default()],
             header: Tally::default(),
+            length: Tally::default(),
         }
     }
 
@@ -134,9 +142,10 @@ impl Sent {
         let Some(tally) = self.tallies.get_mut(kind) else {
             return;
         };
-        if let Some(why) = bench.unlike_a_wire(seen) {
+        if let Some(why) = bench.unlike_a_wire(seen, bytes) {
             tally.not_a_wire(why);
             self.header.not_a_wire(why);
+            self.length.not_a_wire(why);
         }
         match known {
             Some((_, true)) => return,
@@ -147,6 +156,8 @@ impl Sent {
             None => tally.case(packet.end, Some(altered(&packet))),
         }
         self.header.case(packet.end, packet.header_fault());
+        self.length
+            .case(packet.end, packet.length_fault(seen.length));
     }
 
     /// What did not come although others did.
@@ -173,7 +184,7 @@ pub(super) fn is_from(frame: &[u8], protocol: u8, port: u16) -> bool {
 }
 
 /// Its bytes are none that were sent.
-fn altered(packet: &Packet<'_>) -> NicExample {
+pub(super) fn altered(packet: &Packet<'_>) -> NicExample {
     NicExample {
         what: "payload".to_owned(),
         offset: u32::try_from(packet.upper_at + 8).ok(),

@@ -2,6 +2,8 @@
 //! A matrix for spreadsheets and scripts: one row a cell and figure with every value; and one sheet a figure, with the
 //! medians as a grid and their intervals to the right of it.
 
+use std::rc::Rc;
+
 use linerate_model::output::{self, CellFigure, CellState, Matrix};
 
 use super::{Cell, NamedCells, Sheet};
@@ -66,49 +68,95 @@ fn grid(title: String, name: &str, layout: &Layout<'_>) -> Sheet {
     }
 }
 
-/// The rows of a cell: one a figure; one alone where nothing was measured.
-pub(super) fn rows(matrix: &Matrix, cell: &output::Cell) -> Vec<NamedCells> {
-    let named = |name: &str, cell: Cell| (name.to_owned(), cell);
-    let axis = |axis: &output::Axis| {
-        let on = cell.axes.get(&axis.name).map_or("", String::as_str);
-        (axis.name.clone(), value(on))
-    };
-    let mut start = vec![named("cell", Cell::Count(cell.id.into()))];
-    start.extend(matrix.axes.iter().map(axis));
-    let reason = cell.reason.clone().map_or(Cell::Empty, Cell::Text);
-    start.extend([
-        named("state", Cell::Text(state(cell.state).to_owned())),
-        named("reason", reason),
-    ]);
-    if cell.figures.is_empty() {
-        return vec![start];
-    }
-    let row = |figure: &CellFigure| {
-        let [low, high] = [0, 1].map(|end| figure.ci95.map(|ends| ends[end]));
-        let far: Vec<String> = figure
-            .outliers
-            .iter()
-            .map(|at| (at + 1).to_string())
-            .collect();
-        let mut row = start.clone();
-        row.extend([
-            named("figure", Cell::Text(figure.name.clone())),
-            named("unit", Cell::Text(figure.unit.clone())),
-            named("n", Cell::Count(figure.n.into())),
-            named(
-                "median",
-                number(Some(figure.median).filter(|_| figure.n > 0)),
-            ),
-            named("low95", number(low)),
-            named("high95", number(high)),
-            named("outlier_runs", Cell::Text(far.join(" "))),
-        ]);
-        let values = figure.values.iter().zip(1..);
-        row.extend(values.map(|(value, run)| (format!("run_{run}"), Cell::Number(*value))));
-        row
-    };
-    cell.figures.iter().map(row).collect()
+/// The rows of the cells of a matrix: one a figure; one alone where nothing was measured.
+pub(super) struct Rows<'m> {
+    matrix: &'m Matrix,
+    /// What each row begins with.
+    prefix: &'m NamedCells,
+    /// Of the axes, in their order.
+    axes: Vec<Rc<str>>,
+    names: [Rc<str>; 10],
+    /// `run_1` …, as many as were needed so far.
+    runs: Vec<Rc<str>>,
 }
+
+impl<'m> Rows<'m> {
+    pub(super) fn of(matrix: &'m Matrix, prefix: &'m NamedCells) -> Self {
+        let axes = matrix.axes.iter();
+        Self {
+            matrix,
+            prefix,
+            axes: axes.map(|axis| axis.name.as_str().into()).collect(),
+            names: NAMES.map(Rc::from),
+            runs: Vec::new(),
+        }
+    }
+
+    pub(super) fn cell(&mut self, cell: &output::Cell) -> Vec<NamedCells> {
+        let start = self.start(cell);
+        match cell.figures.as_slice() {
+            [] => vec![start],
+            figures => figures
+                .iter()
+                .map(|figure| self.row(&start, figure))
+                .collect(),
+        }
+    }
+
+    /// What the rows of a cell have in common.
+    fn start(&self, cell: &output::Cell) -> NamedCells {
+        let [id, state, reason, ..] = &self.names;
+        let mut start = self.prefix.clone();
+        start.push((Rc::clone(id), Cell::Count(cell.id.into())));
+        for (axis, name) in self.matrix.axes.iter().zip(&self.axes) {
+            let on = cell.axes.get(&axis.name).map_or("", String::as_str);
+            start.push((Rc::clone(name), value(on)));
+        }
+        let why = cell.reason.clone().map_or(Cell::Empty, Cell::Text);
+        let is = Cell::Text(self::state(cell.state).to_owned());
+        start.extend([(Rc::clone(state), is), (Rc::clone(reason), why)]);
+        start
+    }
+
+    fn row(&mut self, start: &NamedCells, figure: &CellFigure) -> NamedCells {
+        let [low, high] = [0, 1].map(|end| figure.ci95.map(|ends| ends[end]));
+        let outliers = figure.outliers.iter();
+        let far: Vec<String> = outliers.map(|at| (at + 1).to_string()).collect();
+        let cells = [
+            Cell::Text(figure.name.clone()),
+            Cell::Text(figure.unit.clone()),
+            Cell::Count(figure.n.into()),
+            number(Some(figure.median).filter(|_| figure.n > 0)),
+            number(low),
+            number(high),
+            Cell::Text(far.join(" ")),
+        ];
+        let runs = figure.values.len();
+        let known = self.runs.len();
+        let more = (known..runs).map(|run| Rc::<str>::from(format!("run_{}", run + 1)));
+        self.runs.extend(more);
+        let mut row = Vec::with_capacity(start.len() + cells.len() + runs);
+        row.extend_from_slice(start);
+        row.extend(self.names[3..].iter().cloned().zip(cells));
+        let values = figure.values.iter().map(|value| Cell::Number(*value));
+        row.extend(self.runs.iter().cloned().zip(values));
+        row
+    }
+}
+
+/// The columns besides axes and runs.
+const NAMES: [&str; 10] = [
+    "cell",
+    "state",
+    "reason",
+    "figure",
+    "unit",
+    "n",
+    "median",
+    "low95",
+    "high95",
+    "outlier_runs",
+];
 
 fn number(value: Option<f64>) -> Cell {
     value.map_or(Cell::Empty, Cell::Number)

@@ -57,12 +57,12 @@ fn answer(first: &CostFit, tx: Option<&CostFit>, rx: Option<&CostFit>) -> Line {
     };
     let packet = both(&|fit| known(fit.ns_per_packet));
     let byte = both(&|fit| known(fit.ns_per_byte));
-    let bounds = [tx, rx].into_iter().flatten().map(|fit| fit.bound);
-    let mut bounds: Vec<Bound> = bounds.collect();
+    let bounds = [tx, rx].into_iter().flatten().map(bound);
+    let mut bounds: Vec<&str> = bounds.collect();
     bounds.dedup();
     let bound = match bounds.as_slice() {
-        [one] => bound(*one).to_owned(),
-        _ => both(&|fit| bound(fit.bound).to_owned()),
+        [one] => (*one).to_owned(),
+        _ => both(&|fit| bound(fit).to_owned()),
     };
     let (name, unit) = match first.protocol {
         Protocol::Udp => ("UDP", "datagram"),
@@ -75,11 +75,16 @@ fn answer(first: &CostFit, tx: Option<&CostFit>, rx: Option<&CostFit>) -> Line {
     Line::new(0, text).tone(Tone::Good)
 }
 
-fn bound(bound: Bound) -> &'static str {
-    match bound {
+/// An interval of the packet's part without one half would name the bound, if the times followed the line.
+fn bound(fit: &CostFit) -> &'static str {
+    let [least, most] = fit.packet_share.ci95;
+    match fit.bound {
         Bound::Packets => "packet-bound",
         Bound::Bytes => "byte-bound",
-        Bound::Neither => "bound by neither alone",
+        Bound::Neither if least <= 0.5 && most >= 0.5 => "bound by neither alone",
+        Bound::Neither => {
+            "of unknown bound (the times are too far from a line: repeat it with -t 5)"
+        }
     }
 }
 
@@ -162,17 +167,22 @@ fn table(costs: &[&Cost]) -> Option<Block> {
         Column::words("dir", rows.iter().map(|row| way(row.direction).to_owned())),
         number("sender", "ns", |row| Some(row.tx?.cpu_ns_per_packet)),
         number("receiver", "ns", |row| Some(row.rx?.cpu_ns_per_packet)),
+        number("machine", "ns", |row| {
+            row.tx.or(row.rx)?.machine_ns_per_packet
+        }),
+        number("shared", "ns", |row| {
+            row.tx.or(row.rx)?.shared_ns_per_packet
+        }),
         number("sender", "ns/KiB", |row| Some(row.tx?.cpu_ns_per_kib)),
         number("receiver", "ns/KiB", |row| Some(row.rx?.cpu_ns_per_kib)),
         split("sender", |row| row.tx),
         split("receiver", |row| row.rx),
-        number("machine", "ns", |row| {
-            row.tx.or(row.rx)?.machine_ns_per_packet
-        }),
         number("cycles", "sender", |row| row.tx?.cycles_per_packet),
         number("cycles", "receiver", |row| row.rx?.cycles_per_packet),
         number("instr.", "sender", |row| row.tx?.instructions_per_packet),
         number("instr.", "receiver", |row| row.rx?.instructions_per_packet),
+        number("misses", "sender", |row| row.tx?.cache_misses_per_packet),
+        number("misses", "receiver", |row| row.rx?.cache_misses_per_packet),
     ];
     let mut table = Table {
         heading: heading(first),
@@ -347,9 +357,12 @@ fn counted(costs: &[Cost]) -> Vec<Line> {
         texts.push(SEGMENTS.to_owned());
     }
     let missing = costs.iter().find_map(|cost| cost.events_missing);
-    texts.extend(
-        missing.map(|why| format!("no cycles, instructions or cache misses: {}", events(why))),
-    );
+    texts.extend(missing.map(|why| {
+        format!(
+            "cycles, instructions and cache misses per packet: not possible: {}",
+            events(why)
+        )
+    }));
     let mut lines: Vec<Line> = texts.into_iter().map(|text| Line::new(2, text)).collect();
     let busiest = costs.iter().filter_map(|cost| cost.background_ratio);
     let busiest = busiest.fold(0.0, f64::max);
@@ -375,7 +388,7 @@ fn events(missing: EventsMissing) -> &'static str {
     }
 }
 
-const SHARED: &str = "both ends are this machine: each end's time is that of its threads (exact). Softirqs that ran in them are included, and over veth a sender also runs the receiver's IP input; `machine` is all of both ends, softirqs of no program included";
+const SHARED: &str = "both ends are this machine: each end's time is that of its threads (exact). Softirqs that ran in them are included, and over veth a sender also runs the receiver's IP input; `machine` is all of both ends, and `shared` what of it is of neither end's threads: softirqs and interrupts that found no thread, and the control of the test";
 const STREAMS: &str = "time of the threads that sent or received (exact); softirqs of no program are missing, because the machine's times are not known";
 const MACHINE: &str = "time of the whole machine without its background: user, system, softirq, hard interrupts (/proc/stat; busy is what is not idle, divided by ticks)";
 const PROCESS: &str =

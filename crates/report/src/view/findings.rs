@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{
-    Change, Evidence, Fact, Finding, ForwardResult, Output, Passage, Role, Weight,
+    Change, Evidence, Fact, Finding, ForwardResult, Output, Passage, Protocol, Role, Weight,
 };
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
@@ -117,7 +117,7 @@ fn of_tests(output: &Output) -> (String, Tone) {
             format!("no rule explains why the sender's kernel refused {refused} datagrams"),
             Tone::Warn,
         ),
-        (lost, _, 0) => (provoked(output, lost), Tone::Good),
+        (_, _, 0) => (provoked(output), Tone::Good),
         (_, _, rest) => (
             format!("no rule explains {rest} lost packets; the loss ledger shows where"),
             Tone::Warn,
@@ -165,20 +165,60 @@ fn unnamed(output: &Output, causes: &[&Finding]) -> Option<Line> {
 }
 
 /// Where nothing but the test itself is to blame for the losses.
-fn provoked(output: &Output, lost: u64) -> String {
+fn provoked(output: &Output) -> String {
+    let lost = Lost::of(output);
     let mut informational = output.findings.iter().filter(|one| one.informational);
-    if informational.any(|finding| finding.explains.lost_packets > Some(0)) {
-        format!(
-            "nothing to fix: all {lost} losses are expected: trials above the highest rate without loss, TCP's probing, or CPUs that both ends share"
-        )
-    } else if output.knees.is_empty() {
-        format!(
-            "nothing to fix: the {lost} lost segments are expected: TCP probes for the rate of the path"
-        )
-    } else {
-        format!(
-            "nothing to fix: all {lost} losses are expected: trials above the highest rate without loss, or TCP's probing"
-        )
+    let shares_cpus = informational.any(|finding| finding.explains.lost_packets > Some(0));
+    let searched = lost.datagrams > 0 && !output.knees.is_empty();
+    let reasons = [
+        (searched, "trials above the highest rate without loss"),
+        (lost.segments > 0, "TCP's probing for the rate of the path"),
+        (shares_cpus, "CPUs that both ends share"),
+    ];
+    let reasons: Vec<&str> = reasons
+        .iter()
+        .filter(|one| one.0)
+        .map(|one| one.1)
+        .collect();
+    let colon = if reasons.is_empty() { "" } else { ": " };
+    let (what, why) = (lost.text(), reasons.join(", or "));
+    format!("nothing to fix: {what} lost, as expected{colon}{why}")
+}
+
+/// What a command lost.
+#[derive(Default)]
+struct Lost {
+    segments: u64,
+    datagrams: u64,
+    /// Of a device.
+    frames: u64,
+}
+
+impl Lost {
+    fn of(output: &Output) -> Self {
+        let mut all = Self::default();
+        for entry in &output.ledger {
+            let test = output.test(&entry.test_id);
+            match test.map(|test| test.protocol) {
+                Some(Protocol::Tcp) => all.segments += entry.lost_packets,
+                Some(Protocol::Udp) => all.datagrams += entry.lost_packets,
+                None => all.frames += entry.lost_packets,
+            }
+        }
+        all
+    }
+
+    fn text(&self) -> String {
+        let parts = [
+            (self.segments, "segments of TCP"),
+            (self.datagrams, "datagrams of UDP"),
+            (self.frames, "frames"),
+        ];
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        parts.join(" and ")
     }
 }
 

@@ -8,12 +8,12 @@ mod scale;
 
 use std::collections::BTreeMap;
 
-use linerate_model::output::{Cell, CellState, Excluded, Matrix, Output};
+use linerate_model::output::{Cell, CellState, Excluded, Matrix, Output, RanOn};
 
 use super::{Block, Column, Line, Table, Tone, answer, conclusions, moved, setup};
 use crate::Detail;
 
-pub use compared::matrix_sentence;
+pub use compared::{HOSTS_OF_RUNS, matrix_sentence};
 pub(crate) use figure::{known, names};
 pub(crate) use layout::Layout;
 pub use layout::cell_name;
@@ -103,10 +103,23 @@ fn summary(output: &Output, layout: &Layout<'_>) -> Block {
             "{rounds_done} of {rounds} rounds, the cells of each in drawn order (seed {order_seed})"
         ),
     ];
+    let lines = lines.into_iter().map(|text| Line::new(2, text));
     Block::Lines {
         heading: format!("matrix{named}"),
-        lines: lines.map(|text| Line::new(2, text)).into(),
+        lines: lines.chain(mixed(layout.matrix)).collect(),
     }
+}
+
+/// On which hosts it was measured, where that is not the same for all runs.
+fn mixed(matrix: &Matrix) -> Vec<Line> {
+    let line = |one: &RanOn| format!("{} runs on {}", one.runs, one.hosts.join(", against "));
+    let lines = matrix.ran_on.iter().map(line);
+    let lines: Vec<Line> = lines.map(|text| Line::new(4, text)).collect();
+    let head = (!lines.is_empty()).then(|| {
+        let text = "its runs were made on different hosts: a cell may mix them";
+        Line::new(2, text.to_owned()).tone(Tone::Warn)
+    });
+    head.into_iter().chain(lines).collect()
 }
 
 /// One row a cell, one column a figure: medians.

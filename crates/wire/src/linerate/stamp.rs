@@ -38,6 +38,7 @@ impl Stamp {
     /// Writes the stamp at the front of a payload, with the check if there is room; `false` if there is none for
     /// the stamp itself.
     #[must_use]
+    #[inline]
     pub fn encode(&self, payload: &mut [u8]) -> bool {
         let Some(front) = payload.first_chunk_mut::<{ Self::LEN }>() else {
             return false;
@@ -54,6 +55,7 @@ impl Stamp {
     ///
     /// # Errors
     /// If the payload is too short or, from 20 bytes on, the check does not fit.
+    #[inline]
     pub fn decode(payload: &[u8]) -> Result<Self, StampError> {
         let (wall, rest) = payload.split_first_chunk().ok_or(StampError::TooShort)?;
         let (numbered, rest) = rest.split_first_chunk().ok_or(StampError::TooShort)?;

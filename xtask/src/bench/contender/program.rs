@@ -28,6 +28,8 @@ pub(crate) enum Tool {
     Iperf2,
     /// nuttcp.
     Nuttcp,
+    /// A loop of system calls and nothing else.
+    Bare,
 }
 
 impl Tool {
@@ -41,13 +43,14 @@ impl Tool {
             Self::Iperf3 => "iperf3",
             Self::Iperf2 => "iperf",
             Self::Nuttcp => "nuttcp",
+            Self::Bare => "send(2) in a loop",
         }
     }
 
     /// The option that asks for its version.
     pub(crate) fn version_option(self) -> &'static str {
         match self {
-            Self::Linerate => "--version",
+            Self::Linerate | Self::Bare => "--version",
             Self::Iperf3 | Self::Iperf2 => "-v",
             Self::Nuttcp => "-V",
         }
@@ -60,6 +63,7 @@ impl Tool {
             Self::Iperf3 => "iperf 3",
             Self::Iperf2 => "iperf version ",
             Self::Nuttcp => "nuttcp-",
+            Self::Bare => return None,
         };
         line.strip_prefix(start)?;
         line.split([' ', '-'])
@@ -71,6 +75,12 @@ impl Program {
     /// The linerate at this path.
     pub(crate) fn ours(path: PathBuf) -> Self {
         Self::at(Tool::Linerate, path, Tool::Linerate.name())
+    }
+
+    /// This program, which sends and receives in a loop.
+    pub(crate) fn bare() -> Self {
+        let path = std::env::current_exe().unwrap_or_default();
+        Self::at(Tool::Bare, path, Tool::Bare.name())
     }
 
     /// As it is installed, if it is.

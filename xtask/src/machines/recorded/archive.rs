@@ -31,6 +31,11 @@ impl Archive {
         fs::write(path, packed).map_err(|why| format!("{}: {why}", path.display()))
     }
 
+    /// The bytes of a file.
+    pub(super) fn get(&self, path: &str) -> Option<&[u8]> {
+        self.0.get(path).map(Vec::as_slice)
+    }
+
     pub(super) fn insert(&mut self, path: String, bytes: Vec<u8>) {
         let _old = self.0.insert(path, bytes);
     }

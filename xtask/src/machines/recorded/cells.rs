@@ -10,6 +10,7 @@ use crate::machines::causes::{self, Judged, adds_up};
 use crate::machines::expected::{few, of_this_chip, possible};
 use crate::machines::middle::{self, MODES, Measured};
 use crate::machines::nic::Nic;
+use crate::machines::offloads;
 use crate::machines::results::{Results, findings, setting};
 use crate::machines::short::first_of_an_untouched_machine;
 
@@ -75,6 +76,7 @@ impl OfNic {
         all.of_causes(&directory.join("causes"));
         all.of_checks(directory);
         all.of_modes(&directory.join("middle"));
+        all.of_offloads(&directory.join(offloads::PLACE));
         all
     }
 
@@ -114,6 +116,24 @@ impl OfNic {
             self.examine(&name, &one.document(), &Value::Null);
             self.cells.push(of_mode(name, &one));
             self.modes.push(one);
+        }
+    }
+
+    /// Each check that is wrong, and whether all are known of the emulator's model or of the driver.
+    fn of_offloads(&mut self, directory: &Path) {
+        let document = Results::of(self.nic, directory).document(offloads::STEP);
+        if let Ok(document) = document {
+            let verdict = offloads::verdict(self.nic, &document);
+            self.cells.push(Cell {
+                name: offloads::PLACE.to_owned(),
+                first: format!(
+                    "{}; findings: {}",
+                    offloads::said(&document),
+                    rules(&document).join(", ")
+                ),
+                is_named: verdict.is_ok(),
+                wrong: Vec::new(),
+            });
         }
     }
 

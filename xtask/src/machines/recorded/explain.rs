@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::unit::CHECKS;
 use crate::machines::causes;
 use crate::machines::middle::MODES;
+use crate::machines::offloads;
 use crate::process::{self, last_line};
 
 /// One command.
@@ -65,7 +66,8 @@ fn tasks(machine: &Path) -> Vec<Task> {
     let middle = MODES
         .iter()
         .flat_map(|mode| shown(&machine.join("middle").join(mode.name)));
-    let mut tasks: Vec<Task> = explained.chain(middle).collect();
+    let offloads = [reported(&machine.join(offloads::PLACE))];
+    let mut tasks: Vec<Task> = explained.chain(middle).chain(offloads).collect();
     tasks.retain(|task| task.directory.join(&task.words[1]).is_dir());
     tasks
 }
@@ -75,6 +77,18 @@ fn explain(directory: PathBuf, run: &str, output: String) -> Task {
         directory,
         words: ["explain", run, "--json"].map(str::to_owned).into(),
         output,
+    }
+}
+
+/// `explain` concludes, and shows no check.
+fn reported(directory: &Path) -> Task {
+    let run = format!("{}.run", offloads::STEP);
+    Task {
+        directory: directory.to_owned(),
+        words: ["report", &run, "--format", "json"]
+            .map(str::to_owned)
+            .into(),
+        output: format!("{}.stdout", offloads::STEP),
     }
 }
 

@@ -12,6 +12,7 @@ use super::lean;
 use crate::machines::causes;
 use crate::machines::middle::{MODES, Mode};
 use crate::machines::nic::Nic;
+use crate::machines::offloads;
 
 /// One of them. Of its files only those are recorded that `explain`, `report` or a judge reads.
 #[derive(Debug)]
@@ -30,7 +31,8 @@ impl Unit {
         let causes = causes::names().map(|name| Self::cause(name, &machine));
         let checks = CHECKS.iter().map(|name| Self::check(name, &machine));
         let modes = MODES.iter().map(|mode| Self::middle(nic, mode, place));
-        causes.chain(checks).chain(modes).collect()
+        let offloads = [Self::offloads(&machine)];
+        causes.chain(checks).chain(modes).chain(offloads).collect()
     }
 
     fn cause(name: &str, machine: &Path) -> Self {
@@ -54,6 +56,16 @@ impl Unit {
             name: name.to_owned(),
             files: run.into_iter().chain([inspect]).collect(),
             last: machine.join("steps.json"),
+        }
+    }
+
+    fn offloads(machine: &Path) -> Self {
+        let file = format!("{}/{}.run/run.json", offloads::PLACE, offloads::STEP);
+        let run = machine.join(&file);
+        Self {
+            name: offloads::PLACE.to_owned(),
+            files: [(file, run.clone())].into(),
+            last: run,
         }
     }
 

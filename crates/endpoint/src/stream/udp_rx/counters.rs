@@ -6,7 +6,7 @@ use crate::stream::stamp::Read;
 use crate::stream::start::Drain;
 use crate::stream::{Progress, Stamp, StartLine};
 use linerate_linux::clock::{self, Wall};
-use linerate_linux::udp::Datagram;
+use linerate_linux::udp::{Datagram, Joined};
 use linerate_method::sequence::{Arrival, SequenceAccount, SequenceTotals, unwrap32};
 use linerate_model::output::Arrived;
 use linerate_wire::iperf3::hello as stock;
@@ -145,46 +145,53 @@ impl RxCounters {
         }
     }
 
-    /// Counts the datagrams of a batch.
-    pub(super) fn take<'a>(&mut self, batch: impl IntoIterator<Item = Datagram<'a>>) {
-        for datagram in batch {
-            self.gather(&datagram);
+    /// Counts the messages of a batch.
+    pub(super) fn take<'a>(&mut self, batch: impl IntoIterator<Item = Joined<'a>>) {
+        for message in batch {
+            self.gather(&message);
         }
         self.end_run();
     }
 
-    #[inline]
-    fn gather(&mut self, datagram: &Datagram<'_>) {
+    fn gather(&mut self, message: &Joined<'_>) {
         self.socket_is_empty = false;
-        match self.stamp.read(datagram.bytes) {
-            Read::Stamp { warm_up: true, .. } => self.warm_up.note(datagram.length),
+        let Datagram { kernel_ns, tos, .. } = message.whole;
+        let arrival_ns = kernel_ns.map_or(self.now_ns, |kernel_ns| self.arrival_ns(kernel_ns));
+        let each = message.payloads();
+        each.for_each(|(bytes, length)| self.gather_one(bytes, length, arrival_ns, tos));
+    }
+
+    #[inline]
+    fn gather_one(&mut self, bytes: &[u8], length: usize, arrival_ns: u64, tos: Option<u8>) {
+        match self.stamp.read(bytes) {
+            Read::Stamp { warm_up: true, .. } => self.warm_up.note(length),
             Read::Stamp {
                 wall_ns, sequence, ..
-            } => return self.measure(datagram, wall_ns, sequence),
-            Read::Damaged if is_hello(datagram.bytes) => return,
+            } => {
+                self.note_tos(tos);
+                return self.measure(Datum {
+                    sequence: self.unwrapped(sequence),
+                    arrival_ns,
+                    sent_wall_ns: wall_ns,
+                    length,
+                });
+            }
+            Read::Damaged if is_hello(bytes) => return,
             Read::Damaged => return self.damaged += 1,
         }
         self.last_arrival_ns = self.now_ns;
     }
 
-    #[inline]
-    fn measure(&mut self, datagram: &Datagram<'_>, sent_wall_ns: u64, sequence: u64) {
-        let sequence = if self.stamp.is_narrow() {
+    fn unwrapped(&self, sequence: u64) -> u64 {
+        if self.stamp.is_narrow() {
             unwrap32(self.highest.0, sequence as u32)
         } else {
             sequence
-        };
-        let arrival_ns = match datagram.kernel_ns {
-            Some(kernel_ns) => self.arrival_ns(kernel_ns),
-            None => self.now_ns,
-        };
-        self.note_tos(datagram.tos);
-        let this = Datum {
-            sequence,
-            arrival_ns,
-            sent_wall_ns,
-            length: datagram.length,
-        };
+        }
+    }
+
+    #[inline]
+    fn measure(&mut self, this: Datum) {
         match &mut self.run {
             Some(run) if run.goes_on_with(&this) => run.packets += 1,
             _ => self.begin_run(this),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a faulty card does with the frames that arrive, before its host gets them.
 
+use std::sync::Arc;
+
 use linerate_linux::ethtool_features::{InForce, Offload};
 use linerate_wire::offload::Upper;
 
@@ -12,7 +14,7 @@ use super::merge;
 pub(in crate::wire) struct Reception {
     nic: Nic,
     /// The host's offloads: a fault of one acts while it is on. `None`: all are on.
-    offloads: Option<InForce>,
+    offloads: Option<Arc<InForce>>,
     frame_bytes_max: usize,
     /// A frame that the next one may be merged into, if it is not empty, and since when it waits.
     held: Vec<u8>,
@@ -24,7 +26,7 @@ pub(in crate::wire) struct Reception {
 }
 
 impl Reception {
-    pub(super) fn new(nic: Nic, frame_bytes_max: usize, offloads: Option<InForce>) -> Self {
+    pub(super) fn new(nic: Nic, frame_bytes_max: usize, offloads: Option<Arc<InForce>>) -> Self {
         Self {
             nic,
             offloads,

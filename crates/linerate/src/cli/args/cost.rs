@@ -22,7 +22,7 @@ use crate::cli::values::{self, PacedRate};
   linerate cost 192.0.2.7 -b 0 --mode gso/gro      unlimited, segmentation and coalescing
   linerate cost 192.0.2.7 -6 -t 5 --rounds 5 -o /tmp/driver-a")]
 pub(in crate::cli) struct CostArgs {
-    /// Take about 15 seconds instead of 2 minutes: 4 sizes, one round of 500 ms each, one IP version
+    /// Take about 20 seconds instead of 2 minutes: 4 sizes, one round of 500 ms each, one IP version
     #[arg(long)]
     pub(in crate::cli) quick: bool,
     /// Payloads of a datagram in bytes; of a segment, as near as the MSS allows

@@ -123,7 +123,7 @@ fn fault(text: &str) -> Result<String, String> {
 
 const AXES: &str = "Axes:
   protocol    tcp, udp, udp-plain (one datagram per call), udp-gso (UDP_SEGMENT, UDP_GRO)
-  family      4, 6                          direction   up, down
+  family      4, 6                          direction   up, down, both
   size        UDP payload, or TCP write size, bytes
   mtu         of the measured interface     offload     on, off, or those that are on: tso+gso
   streams     1 … 128                       congestion  cubic, bbr …, or default

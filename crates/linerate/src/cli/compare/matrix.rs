@@ -8,10 +8,10 @@ use linerate_method::matrix::packets;
 use linerate_method::matrix::verdict::{self, Pair};
 use linerate_model::failure::{Failure, Kind};
 use linerate_model::output::{
-    Axis, Cell, CellFigure, CellState, Comparison, Difference, Matrix, Output,
+    Axis, Cell, CellFigure, CellState, Comparison, Difference, Matrix, Output, RanOn,
 };
 use linerate_report::subject::Subject;
-use linerate_report::{cell_name, matrix_sentence, sentence};
+use linerate_report::{HOSTS_OF_RUNS, cell_name, matrix_sentence, sentence};
 
 use crate::cli::args::CompareArgs;
 use crate::cli::document::document;
@@ -233,7 +233,7 @@ fn complete(all: &mut [Comparison], subjects: [&Subject; 2], moved: Vec<Differen
         all[at].sentence = text;
     }
     if let Some(first) = all.first_mut() {
-        first.environment_diff = moved;
+        first.environment_diff = hosts(subjects).into_iter().chain(moved).collect();
         first.environment_diff.extend(both::differences(subjects));
         for (side, subject) in [&mut first.before, &mut first.after]
             .into_iter()
@@ -243,6 +243,22 @@ fn complete(all: &mut [Comparison], subjects: [&Subject; 2], moved: Vec<Differen
             side.runs = subject.output.run_dir.iter().cloned().collect();
         }
     }
+}
+
+/// The hosts of the runs of each, if one was continued on others.
+fn hosts(subjects: [&Subject; 2]) -> Option<Difference> {
+    let [before, after] = subjects.map(|subject| {
+        let matrix = subject.output.matrix.iter();
+        let parts = matrix.flat_map(|matrix| &matrix.ran_on);
+        let text = |part: &RanOn| format!("{} runs: {}", part.runs, part.hosts.join(", "));
+        parts.map(text).collect::<Vec<_>>()
+    });
+    (!before.is_empty() || !after.is_empty()).then(|| Difference {
+        what: HOSTS_OF_RUNS.to_owned(),
+        before,
+        after,
+        ..Difference::default()
+    })
 }
 
 /// The cells without figures; of two states the one that has none, and those that are not comparable.

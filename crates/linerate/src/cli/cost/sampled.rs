@@ -2,6 +2,8 @@
 //! A test during which this host's processors are sampled. Sampling costs time, so such a test is not one of those that the
 //! costs are computed from.
 
+use std::time::Duration;
+
 use linerate_endpoint::TestPlan;
 use linerate_linux::clock;
 use linerate_linux::perf::stacks::Sampling;
@@ -14,7 +16,7 @@ use crate::cli::session::Session;
 
 /// Runs a test and samples meanwhile. What was seen is a sample of its group.
 pub(super) fn run(session: &mut Session, plan: &TestPlan) -> Result<Vec<String>, Failure> {
-    let sampling = Sampling::begin();
+    let sampling = Sampling::begin(Duration::from_millis(plan.duration_ms));
     let ran = session.run(plan);
     let is_context = |name: &str| linerate_knowledge::functions().context(name).is_some();
     let group = ran.as_ref().ok().and_then(|ids| {

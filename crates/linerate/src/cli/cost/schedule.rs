@@ -66,6 +66,13 @@ impl Schedule {
         }
     }
 
+    /// The idle interval before the first test: as long as a test, because a tick of /proc/stat in a short one would be many
+    /// in a long test.
+    pub(super) fn idle_ms(args: &CostArgs) -> u64 {
+        let least = if args.quick { 1000 } else { 2000 };
+        args.time.clamp(least, IDLE_MS_MAX)
+    }
+
     /// With tests during which this host is sampled, if it can be. In a lab it is both ends at once, so one direction has
     /// all.
     pub(super) fn sampled(self, can_sample: bool, is_lab: bool) -> Self {
@@ -239,6 +246,7 @@ impl Schedule {
     }
 }
 
+const IDLE_MS_MAX: u64 = 10_000;
 const SAMPLES_MS_MIN: u64 = 1000;
 const SAMPLES_MS_MAX: u64 = 5000;
 /// A batch is an eighth of it: as much as an unlimited sender hands to its kernel at once (with segmentation it hands over more), so that
@@ -262,16 +270,54 @@ const MOST_MSS: u32 = 32_767;
 mod tests {
     use super::*;
     use crate::cli::args::{Cli, Command};
+    use crate::cli::forecast::Forecast;
     use clap::Parser;
 
-    fn schedule(line: &str, families: &[u8]) -> Schedule {
+    fn args(line: &str) -> CostArgs {
         let words = format!("linerate cost h {line}");
         match Cli::try_parse_from(words.split_whitespace())
             .unwrap()
             .command
         {
-            Command::Cost(args) => Schedule::new(&args, families.to_vec()),
+            Command::Cost(args) => args,
             other => panic!("{other:?}"),
+        }
+    }
+
+    fn schedule(line: &str, families: &[u8]) -> Schedule {
+        Schedule::new(&args(line), families.to_vec())
+    }
+
+    /// What `--help` promises of a run between two hosts with both IP versions, as root.
+    #[test]
+    fn the_help_says_how_long_it_takes() {
+        let planned_s = |line: &str, families: &[u8]| {
+            let ahead = schedule(line, families).sampled(true, false).all();
+            Forecast::on(0.0).seconds(ahead + Ahead::wait(Schedule::idle_ms(&args(line))))
+        };
+        let help = <Cli as clap::CommandFactory>::command();
+        let cost = help.find_subcommand("cost").unwrap();
+        let mut flags = cost.get_arguments();
+        let quick = flags.find(|one| one.get_id() == "quick").unwrap();
+        let said = quick.get_help().unwrap().to_string();
+        assert!(
+            said.contains("about 20 seconds instead of 2 minutes"),
+            "{said}"
+        );
+        let (quick_s, whole_s) = (planned_s("--quick", &[4]), planned_s("", &[4, 6]));
+        assert!((17.5..22.5).contains(&quick_s), "{quick_s}");
+        assert!((90.0..150.0).contains(&whole_s), "{whole_s}");
+    }
+
+    #[test]
+    fn the_idle_interval_is_as_long_as_a_test() {
+        for (line, idle_ms) in [
+            ("", 2000),
+            ("--quick", 1000),
+            ("-t 8", 8000),
+            ("-t 60", 10_000),
+        ] {
+            assert_eq!(Schedule::idle_ms(&args(line)), idle_ms, "{line}");
         }
     }
 

@@ -16,7 +16,7 @@ pub(super) struct Commands<'a> {
     axes: Vec<Commanded<'a>>,
     /// `None` in a lab that cannot write one.
     journal: Option<Journal>,
-    /// In a lab: the process outside of it.
+    /// In a lab with namespaces of its own: the process outside of it.
     lab: Option<Owner>,
     _alone: Option<Exclusive>,
 }
@@ -43,7 +43,9 @@ impl<'a> Commands<'a> {
         });
         let axes: Vec<Commanded<'a>> = axes.collect();
         let changes = request.axes.iter().any(|axis| is_setting(&axis.name));
-        let (journal, alone) = match (changes, request.lab) {
+        // Where the machine grants no namespaces, its own settings are changed.
+        let is_apart = request.lab && session.lab_peer.is_some();
+        let (journal, alone) = match (changes, is_apart) {
             (true, false) => {
                 if tune::is_left_open() {
                     session.console.say(LEFT_OPEN);
@@ -58,7 +60,7 @@ impl<'a> Commands<'a> {
         Ok(Self {
             axes,
             journal,
-            lab: session.lab_owner,
+            lab: session.lab_owner.filter(|_| is_apart),
             _alone: alone,
         })
     }

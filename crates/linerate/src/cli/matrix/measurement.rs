@@ -2,7 +2,7 @@
 //! A cell as a measuring command.
 
 use linerate_method::matrix::{
-    Axes, CONGESTION, DEFAULT, DIRECTION, FAMILY, MSS, PROTOCOL, SIZE, STREAMS,
+    Axes, BOTH, CONGESTION, DEFAULT, DIRECTION, FAMILY, MSS, PROTOCOL, SIZE, STREAMS,
 };
 
 use super::request::Request;
@@ -52,7 +52,12 @@ pub(super) fn words(request: &Request, axes: &Axes, peer: &Peer) -> Vec<String> 
         _ => {}
     }
     words.extend(of(FAMILY).map(|family| format!("-{family}")));
-    words.extend((of(DIRECTION) == Some("down")).then(|| "-R".to_owned()));
+    let turned = match of(DIRECTION) {
+        Some("down") => Some("-R"),
+        Some(BOTH) => Some("--bidir"),
+        _ => None,
+    };
+    words.extend(turned.map(str::to_owned));
     words.extend(request.flags.iter().cloned());
     words
 }
@@ -105,6 +110,7 @@ mod tests {
                 "protocol=udp-plain direction=up",
                 "udp 192.0.2.7 -t 500ms -b 10M --mode plain/plain -p 5300",
             ),
+            ("direction=both", "tcp 192.0.2.7 -t 500ms --bidir -p 5300"),
         ] {
             assert_eq!(of(axes), line);
         }

@@ -194,7 +194,7 @@ impl Request {
         match self.flags.iter().find(turns) {
             Some(flag) => Err(wrong(
                 &format!("{flag} changes the direction of each test"),
-                "the axis direction=up,down",
+                "the axis direction=up,down,both",
             )),
             None => Ok(()),
         }

@@ -99,3 +99,60 @@ pub(super) fn label(axes: &Axes) -> String {
     let words: Vec<String> = axes.iter().map(word).collect();
     words.join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_model::output::Axis;
+
+    fn matrix() -> Matrix {
+        Matrix {
+            name: "qfe".to_owned(),
+            axes: vec![Axis {
+                name: "size".to_owned(),
+                values: ["64", "1448"].map(str::to_owned).into(),
+            }],
+            rounds: 6,
+            order_seed: 7,
+            ..Matrix::default()
+        }
+    }
+
+    #[test]
+    fn the_time_of_all_runs_is_told_beforehand() {
+        let matrix = matrix();
+        let said =
+            |runs: &[CellRun]| announcement(&matrix, &Progress::new(&matrix, runs), Some(10.0));
+        assert_eq!(
+            said(&[]),
+            "qfe: 2 cells; 12 runs in 6 rounds, about 10 s each: 2 min; order by seed 7"
+        );
+        let done = |cell| CellRun {
+            cell,
+            state: CellState::Done,
+            ..CellRun::default()
+        };
+        assert_eq!(
+            said(&[done(1), done(2), done(1)]),
+            "qfe: 2 cells; 3 runs are done, 9 remain, about 10 s each: 90 s; order by seed 7"
+        );
+    }
+
+    #[test]
+    fn what_is_left_is_told_while_it_runs() {
+        let slot = Slot {
+            round: 2,
+            cell: 1,
+            attempt: 2,
+        };
+        let axes = [("size".to_owned(), "64".to_owned())].into();
+        assert_eq!(
+            status(5, 12, slot, &axes, Some(80.0)),
+            "run 5 of 12, round 2, attempt 2, about 80 s left: size=64"
+        );
+        assert_eq!(
+            corrected(20.0, 160.0),
+            "a run takes 20 s: about 2 min 40 s left"
+        );
+    }
+}

@@ -11,7 +11,7 @@ use linerate_model::failure::{Failure, Kind, without_code};
 use linerate_model::output::{Cell, CellState, Matrix};
 
 use super::measurement::{self, Peer};
-use super::request::Request;
+use super::request::{PlannedAxis, Request};
 use super::settings::{Refusal, Settings};
 use super::texts;
 use crate::cli::ab::child;
@@ -153,6 +153,7 @@ impl Trial<'_> {
                     run.run = name.to_string_lossy().into_owned();
                 }
                 run.values = matrix::values(&ran.output);
+                run.hosts = matrix::hosts(&ran.output.hosts, self.has_drivers());
                 let lacks = || run.values.is_empty().then(|| "it has no figure".to_owned());
                 run.reason = ran.unusable.or_else(lacks);
             }
@@ -192,6 +193,11 @@ impl Trial<'_> {
             (_, Some(why)) => Err(Failure::measuring("measure", why)),
             (ran, None) => ran,
         }
+    }
+
+    /// Whether the driver is that of the host: commands may load another for a cell.
+    fn has_drivers(&self) -> bool {
+        !self.request.axes.iter().any(PlannedAxis::has_commands)
     }
 
     fn take(&mut self, slot: Slot, cell: &Cell, run: CellRun, session: &mut Session) {

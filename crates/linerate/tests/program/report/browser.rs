@@ -3,6 +3,7 @@
 //! is asked of any network.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use super::made::{forward, place, printed, store, udp};
@@ -15,6 +16,11 @@ fn opened(name: &str, runs: &[&str]) -> (String, String) {
     let mut words = runs.to_vec();
     words.extend(["-o", page.to_str().unwrap()]);
     printed(&words);
+    seen(&place, &page)
+}
+
+/// A page as the browser has it, and its log of requests; the former is empty where it opens none here.
+pub(crate) fn seen(place: &Path, page: &Path) -> (String, String) {
     let log = place.join("net.json");
     let output = Command::new("timeout")
         .args(["120", "chromium", "--headless=new", "--no-sandbox"])

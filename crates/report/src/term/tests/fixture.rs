@@ -4,6 +4,7 @@
 mod ab;
 mod forward;
 mod matrix;
+mod nic;
 
 use linerate_model::output::*;
 use linerate_model::setting::Setting;
@@ -20,6 +21,7 @@ pub(crate) fn all() -> Vec<(&'static str, Output)> {
         ("partial", partial()),
         ("matrix", matrix::matrix()),
         ("compare-matrices", matrix::compared()),
+        ("nic-check", nic::nic()),
         ("stock", stock()),
         ("sweep", sweep()),
         ("tcp", tcp()),

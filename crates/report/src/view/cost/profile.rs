@@ -2,6 +2,7 @@
 //! Where the time goes: the shares of samples by what the kernel's functions do.
 
 use linerate_model::output::{CostProfile, CostShare, Direction, Estimate, Role, SamplingMissing};
+use linerate_model::sampled::USUAL_HZ;
 
 use super::super::{Align, Block, Column, Line, Table, way};
 use super::{direction, protocol};
@@ -89,13 +90,24 @@ fn details(profile: &CostProfile) -> Vec<Line> {
     };
     let title = title(profile);
     let text = format!(
-        "{title}, IPv{af}, {} bytes: {samples} samples of {place} on processors {processors} at {hz} Hz, {lost}; {}",
+        "{title}, IPv{af}, {} bytes: {samples} samples of {place} on processors {processors} at {hz} Hz{}, {lost}; {}",
         profile.payload_bytes,
+        rarely(*hz),
         contexts.join(", ")
     );
     let mut lines = vec![Line::new(2, text)];
     lines.extend(others(profile));
     lines
+}
+
+/// Why samples are rarer than usual.
+fn rarely(hz: u64) -> String {
+    match hz < USUAL_HZ {
+        true => format!(
+            " (not {USUAL_HZ}: sysctl kernel.perf_event_max_sample_rate allows no more, or it has many processors)"
+        ),
+        false => String::new(),
+    }
 }
 
 fn context(share: &CostShare) -> String {
@@ -216,6 +228,17 @@ mod tests {
         }
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{widest:?}: {text}");
+    }
+
+    #[test]
+    fn rarer_samples_have_a_reason() {
+        let words = |hz| {
+            let text = shown(vec![CostProfile { hz, ..profile() }]);
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let why = "at 499 Hz (not 997: sysctl kernel.perf_event_max_sample_rate allows no more";
+        assert!(words(499).contains(why), "{}", words(499));
+        assert!(words(997).contains("at 997 Hz, none lost"));
     }
 
     #[test]

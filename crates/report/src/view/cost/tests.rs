@@ -74,8 +74,12 @@ fn output() -> Output {
 }
 
 fn shown(output: &Output) -> String {
+    shown_at(80, output)
+}
+
+fn shown_at(width: usize, output: &Output) -> String {
     let style = Style {
-        width: 80,
+        width,
         ascii: false,
         detail: Detail::Answer,
         ..Style::default()
@@ -111,6 +115,21 @@ fn ends_that_are_bound_differently_are_named() {
 }
 
 #[test]
+fn no_bound_is_named_where_half_is_possible_or_no_line_fits() {
+    let mut output = output();
+    for fit in &mut output.cost_fits {
+        fit.bound = Bound::Neither;
+        fit.packet_share.ci95 = [0.4, 0.6];
+    }
+    let line = answers(&output)[0].text.clone();
+    assert!(line.ends_with("bound by neither alone"), "{line}");
+    output.cost_fits[1].packet_share.ci95 = [0.0, 0.1];
+    let line = answers(&output)[0].text.clone();
+    let unknown = "bound by neither alone at the sender and of unknown bound (the times are too far from a line: repeat it with -t 5) at the receiver";
+    assert!(line.ends_with(unknown), "{line}");
+}
+
+#[test]
 fn a_time_that_may_be_nothing_is_a_bound() {
     let mut output = output();
     output.cost_fits[0].ns_per_byte.ci95 = [-0.2, 0.4];
@@ -130,14 +149,43 @@ fn what_one_machine_shares_and_a_busy_one_hides_is_said() {
         cost.shared_host = true;
         cost.basis = CostBasis::Streams;
         cost.background_ratio = Some(0.41);
+        cost.shared_ns_per_packet = Some(123.0);
     }
     let text = shown(&output);
+    assert!(text.contains("shared") && text.contains("123.0"), "{text}");
     assert!(text.contains("both ends are this machine"), "{text}");
     assert!(text.contains("41 % busy"), "{text}");
     assert!(
         text.contains("14/86"),
         "softirqs of both ends are of neither: {text}"
     );
+}
+
+#[test]
+fn hardware_events_are_shown_per_packet_or_their_absence_is_explained() {
+    let mut output = output();
+    for cost in &mut output.costs {
+        cost.cycles_per_packet = Some(4321.0);
+        cost.instructions_per_packet = Some(6543.0);
+        cost.cache_misses_per_packet = Some(4.5);
+    }
+    let counted = shown_at(160, &output);
+    for wanted in ["cycles", "4321", "instr.", "6543", "misses", "4.500"] {
+        assert!(counted.contains(wanted), "no {wanted} in {counted}");
+    }
+    assert!(!counted.contains("not possible"), "{counted}");
+    for cost in &mut output.costs {
+        cost.cycles_per_packet = None;
+        cost.instructions_per_packet = None;
+        cost.cache_misses_per_packet = None;
+        cost.events_missing = Some(EventsMissing::NotAllowed);
+    }
+    let text = shown(&output);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why =
+        "cycles, instructions and cache misses per packet: not possible: not allowed; as root";
+    assert!(words.contains(why), "{text}");
+    assert!(!words.contains("instr."), "{text}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every loss and every refusal has a cause or a line that says that there is none.
 
-use linerate_model::output::{Finding, LedgerEntry, Output, Protocol, Stage, Test};
+use linerate_model::output::{Finding, Knee, LedgerEntry, Output, Protocol, Stage, Test};
 
 use super::blocks;
 
@@ -72,8 +72,39 @@ fn a_loss_that_is_only_worth_knowing_is_explained() {
     shared.explains.lost_packets = Some(758);
     output.findings = vec![shared];
     let said = text(&output);
-    let green = "nothing to fix: all 758 losses are expected: trials above";
+    let green = "nothing to fix: 758 datagrams of UDP lost, as expected: CPUs that both ends share";
     assert!(said.contains(green), "{said}");
+}
+
+/// What TCP lost is not a lost datagram, of which a reader sees none.
+#[test]
+fn expected_losses_are_counted_by_what_was_lost() {
+    let mut output = lossy("rx-socket");
+    let [tcp, udp] = &mut output.tests[..] else {
+        panic!("two tests");
+    };
+    tcp.protocol = Protocol::Tcp;
+    output.knees = vec![Knee {
+        test_ids: vec![udp.id.clone()],
+        lossless_bits_per_second: Some(1e6),
+        ..Knee::default()
+    }];
+    udp.offered_bits_per_second = Some(2e6);
+    tcp.mss_bytes = Some(1000);
+    tcp.duration_s = 1.0;
+    tcp.delivered_bits_per_second = Some(8e9);
+    let mut of_tcp = output.ledger[0].clone();
+    of_tcp.test_id.clone_from(&tcp.id);
+    of_tcp.lost_packets = 3;
+    output.ledger.push(of_tcp);
+    let both = text(&output);
+    let words = "nothing to fix: 3 segments of TCP and 758 datagrams of UDP lost, as expected: trials above the highest rate without loss, or TCP's probing for the rate of the path";
+    assert!(both.contains(words), "{both}");
+    output.ledger.remove(0);
+    output.tests[1].lost_packets = Some(0);
+    let only = text(&output);
+    let words = "nothing to fix: 3 segments of TCP lost, as expected: TCP's probing for the rate of the path";
+    assert!(only.contains(words), "{only}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub(super) fn answer(output: &Output) -> Vec<Block> {
     }
     let blocks = [
         Block::lines("answer", deciding),
-        Block::lines("", sides(all)),
+        Block::lines("", sides(all).into_iter().chain(mixed(all))),
         Block::lines("other figures", others),
     ];
     blocks.into_iter().flatten().collect()
@@ -38,6 +38,23 @@ fn sides(all: &[Comparison]) -> Option<Line> {
     let [a, b] = [&first.before, &first.after].map(|side| side.label.as_str());
     let known = !a.is_empty() && !b.is_empty();
     known.then(|| Line::new(2, format!("A is {a}, B is {b}")))
+}
+
+/// Which of the two was continued on other hosts: its cells are of none of them.
+fn mixed(all: &[Comparison]) -> Vec<Line> {
+    let found = all.iter().take(1).flat_map(|one| &one.environment_diff);
+    let line = |(name, hosts): (&str, &[String])| {
+        let text = format!(
+            "{name} mixes runs of {} hosts ({}): what differs may be the host",
+            hosts.len(),
+            hosts.join(" | ")
+        );
+        (hosts.len() > 1).then(|| Line::new(2, text).tone(Tone::Warn))
+    };
+    let both = found.filter(|one| one.what == HOSTS_OF_RUNS);
+    both.flat_map(|one| [("A", one.before.as_slice()), ("B", one.after.as_slice())])
+        .filter_map(line)
+        .collect()
 }
 
 /// The sentence over all cells of one figure.
@@ -216,3 +233,5 @@ fn metrics(all: &[Comparison]) -> Vec<&str> {
 }
 
 const MOST: usize = 12;
+/// What differs between two matrices of which one has runs of several hosts.
+pub const HOSTS_OF_RUNS: &str = "hosts of the runs";

@@ -32,7 +32,7 @@ fn long(
     kernel_ns: Option<u64>,
 ) {
     counters.now_ns = at_ns;
-    counters.take([datagram(bytes, length, kernel_ns)]);
+    counters.take([datagram(bytes, length, kernel_ns).into()]);
 }
 
 fn datagram(bytes: &[u8], length: usize, kernel_ns: Option<u64>) -> Datagram<'_> {
@@ -264,8 +264,8 @@ proptest! {
                 counters.now_ns = at_ns;
                 counters.warm_up.until_ns = (counters.warm_up.omit_ns > 0).then_some(omit_ns);
             }
-            at_once.take(payloads.iter().map(|bytes| datagram(bytes, 100, kernel_ns)));
-            payloads.iter().for_each(|bytes| singly.take([datagram(bytes, 100, kernel_ns)]));
+            at_once.take(payloads.iter().map(|bytes| datagram(bytes, 100, kernel_ns).into()));
+            payloads.iter().for_each(|bytes| singly.take([datagram(bytes, 100, kernel_ns).into()]));
         }
         let sent = sequences.iter().copied().max().unwrap_or(0) + 3;
         prop_assert_eq!(seen(&mut at_once, sent), seen(&mut singly, sent));
