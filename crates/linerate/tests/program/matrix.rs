@@ -2,8 +2,8 @@
 //! `linerate matrix`: every cell once per round, whatever interrupts it; what it sets is restored.
 
 mod disturbed;
+mod estimate;
 mod hosts;
-mod told;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -30,8 +30,8 @@ fn runs_on_another_host_are_told_apart() {
     }
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     names_both(&json);
-    let told = hosts_of_runs(&place);
-    assert_eq!(told.len(), 2, "{told:?}");
+    let hosts = hosts_of_runs(&place);
+    assert_eq!(hosts.len(), 2, "{hosts:?}");
     shown(&place);
 }
 

@@ -35,7 +35,7 @@ fn a_relay_over_the_link_that_is_judged_is_recognised() {
     fs::create_dir_all(&place).unwrap();
     let mut seen = Vec::new();
     for _ in 0..super::ATTEMPTS {
-        let Some((code, document, said)) = told(&place, &["--nic"], RELAY, ACROSS) else {
+        let Some((code, document, said)) = reported(&place, &["--nic"], RELAY, ACROSS) else {
             return;
         };
         let right = named(&document, "right");
@@ -115,11 +115,11 @@ fn until(place: &Path, flags: &[&str], is_right: impl Fn(i32, &Value) -> bool) {
 
 /// Nothing where there is no lab.
 fn checked(place: &Path, flags: &[&str]) -> Option<(i32, Value)> {
-    told(place, flags, PEER, CHECK).map(|(code, document, _)| (code, document))
+    reported(place, flags, PEER, CHECK).map(|(code, document, _)| (code, document))
 }
 
 /// The same, and what was said: one command runs in host B, the other in host A.
-fn told(place: &Path, flags: &[&str], peer: &str, check: &str) -> Option<(i32, Value, String)> {
+fn reported(place: &Path, flags: &[&str], peer: &str, check: &str) -> Option<(i32, Value, String)> {
     let program = env!("CARGO_BIN_EXE_linerate");
     let ended = Command::new(program)
         .current_dir(place)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a matrix tells of its time: beforehand, and, where that was wrong, what is left.
+//! What a matrix estimates of its time: beforehand, and, where that was wrong, what is left.
 
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
@@ -9,8 +9,8 @@ use crate::support::{Server, until};
 
 /// A command that takes longer than all that was estimated; the matrix is ended when both lines are there.
 #[test]
-fn the_time_is_told_beforehand_and_corrected() {
-    let (place, server) = (place("told"), Server::ours("--quiet"));
+fn the_time_is_estimated_beforehand_and_corrected() {
+    let (place, server) = (place("estimate"), Server::ours("--quiet"));
     let address = format!("127.0.0.1:{}", server.port);
     let words = [
         address.as_str(),
@@ -41,7 +41,7 @@ fn the_time_is_told_beforehand_and_corrected() {
         )
     };
     let left = || between(&text(), "a run takes ", " left");
-    until("both times are told", || {
+    until("both times are there", || {
         beforehand().is_some() && left().is_some()
     });
     let id = child.id().to_string();
