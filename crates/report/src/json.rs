@@ -35,9 +35,9 @@ pub fn write(document: &impl Serialize, out: &mut dyn io::Write) -> io::Result<(
     let compact = serde_json::to_string(document)?;
     let mut written = Ok(());
     let mut line = String::new();
-    indent::indent(&compact, &mut |letter| {
-        line.push(letter);
-        if letter == '\n' {
+    indent::indent(&compact, &mut |piece| {
+        line.push_str(piece);
+        if piece == "\n" {
             if written.is_ok() {
                 written = out.write_all(Printable::json(&line).as_bytes());
             }
@@ -64,7 +64,7 @@ pub fn event(event: &str, data: &impl Serialize) -> serde_json::Result<Printable
 fn indented(document: &impl Serialize) -> serde_json::Result<String> {
     let mut text = String::new();
     let compact = serde_json::to_string(document)?;
-    indent::indent(&compact, &mut |letter| text.push(letter));
+    indent::indent(&compact, &mut |piece| text.push_str(piece));
     Ok(text)
 }
 

@@ -85,11 +85,16 @@ fn worksheet(sheet: &Sheet) -> String {
     let columns: Vec<Column> = sheet.columns.iter().enumerate().map(Column::of).collect();
     text.push_str("</cols><sheetData><row r=\"1\">");
     for (column, name) in columns.iter().zip(&sheet.columns) {
-        words(&mut text, (column, "1"), HEAD, name);
+        words(
+            &mut text,
+            column,
+            "1\" s=\"1\" t=\"inlineStr\"><is><t xml:space=\"preserve\">",
+            name,
+        );
     }
     text.push_str("</row>");
     for (number, row) in sheet.rows.iter().take(MOST_ROWS).enumerate() {
-        self::row(&mut text, &columns, &(number + 2).to_string(), row);
+        self::row(&mut text, &columns, number + 2, row);
     }
     text.push_str(&format!(
         "</sheetData><autoFilter ref=\"A1:{last}\"/></worksheet>"
@@ -99,75 +104,84 @@ fn worksheet(sheet: &Sheet) -> String {
 
 /// What all cells of a column have in common.
 struct Column {
-    letters: String,
-    style: u8,
+    /// The begin of each, to the letters.
+    begin: String,
+    is_percent: bool,
 }
 
 impl Column {
     fn of((at, name): (usize, &String)) -> Self {
         Self {
-            letters: letters(at),
-            style: if name.ends_with("_ratio") {
-                PERCENT
-            } else {
-                PLAIN
-            },
+            begin: format!("<c r=\"{}", letters(at)),
+            is_percent: name.ends_with("_ratio"),
         }
     }
 }
 
-fn row(text: &mut String, columns: &[Column], number: &str, row: &[Cell]) {
-    text.extend(["<row r=\"", number, "\">"]);
+/// What the cells of a row have in common: from their number to what they hold.
+struct Middle {
+    number: String,
+    percent: String,
+    flag: String,
+    words: String,
+}
+
+impl Middle {
+    fn of(row: usize) -> Self {
+        Self {
+            number: format!("{row}\"><v>"),
+            percent: format!("{row}\" s=\"2\"><v>"),
+            flag: format!("{row}\" t=\"b\"><v>"),
+            words: format!("{row}\" t=\"inlineStr\"><is><t xml:space=\"preserve\">"),
+        }
+    }
+}
+
+fn row(text: &mut String, columns: &[Column], number: usize, row: &[Cell]) {
+    let middle = Middle::of(number);
+    text.push_str(&format!("<row r=\"{number}\">"));
     for (column, cell) in columns.iter().zip(row) {
-        self::cell(text, (column, number), cell);
+        self::cell(text, column, &middle, cell);
     }
     text.push_str("</row>");
 }
 
-/// The column and the number of the row.
-type Place<'c> = (&'c Column, &'c str);
-
-fn cell(text: &mut String, place: Place<'_>, cell: &Cell) {
-    let style = place.0.style;
+fn cell(text: &mut String, column: &Column, middle: &Middle, cell: &Cell) {
     match cell {
         Cell::Count(count) if *count <= EXACT => {
-            value(text, place, style, format_args!("{count}"));
+            value(text, column, middle, format_args!("{count}"));
         }
         Cell::Number(number) if number.is_finite() => {
-            value(text, place, style, format_args!("{number:?}"));
+            value(text, column, middle, format_args!("{number:?}"));
         }
         Cell::Flag(flag) => {
-            let flag = if *flag { "1" } else { "0" };
-            open(text, place, PLAIN, " t=\"b\"><v>");
-            text.extend([flag, "</v></c>"]);
+            let flag = if *flag { "1</v></c>" } else { "0</v></c>" };
+            text.extend([&column.begin, &middle.flag, flag]);
         }
         Cell::Empty => {}
-        Cell::Text(known) => words(text, place, PLAIN, known),
-        Cell::Count(_) | Cell::Number(_) => words(text, place, PLAIN, &cell.to_string()),
+        Cell::Text(known) => words(text, column, &middle.words, known),
+        Cell::Count(_) | Cell::Number(_) => words(text, column, &middle.words, &cell.to_string()),
     }
 }
 
-fn value(text: &mut String, place: Place<'_>, style: u8, number: std::fmt::Arguments<'_>) {
-    open(text, place, style, "><v>");
+fn value(text: &mut String, column: &Column, middle: &Middle, number: std::fmt::Arguments<'_>) {
+    let middle = match column.is_percent {
+        true => &middle.percent,
+        false => &middle.number,
+    };
+    text.extend([&*column.begin, middle]);
     // A string takes whatever is written to it.
     let _ = text.write_fmt(number);
     text.push_str("</v></c>");
 }
 
-fn words(text: &mut String, place: Place<'_>, style: u8, words: &str) {
+fn words(text: &mut String, column: &Column, middle: &str, words: &str) {
     let end = match words.len() > MOST_CHARACTERS {
         true => words.char_indices().nth(MOST_CHARACTERS),
         false => None,
     };
     let words = escaped(end.map_or(words, |(end, _)| &words[..end]));
-    open(text, place, style, WORDS);
-    text.extend([&*words, "</t></is></c>"]);
-}
-
-/// The begin of a cell.
-fn open(text: &mut String, (column, row): Place<'_>, style: u8, rest: &str) {
-    let style = STYLE[usize::from(style)];
-    text.extend(["<c r=\"", &column.letters, row, "\"", style, rest]);
+    text.extend([&*column.begin, middle, &*words, "</t></is></c>"]);
 }
 
 /// A, B … Z, AA, AB …
@@ -185,14 +199,8 @@ const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006";
 const SHEET: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
 const DOCUMENT: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const RELATIONS: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship Id=\"rId1\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>";
-/// Plain, bold, percent: the numbers of [`PLAIN`], [`HEAD`], [`PERCENT`].
+/// Plain, bold, percent: `s` of a cell is 0 (left out), 1, 2.
 const STYLES: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<styleSheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><numFmts count=\"1\"><numFmt numFmtId=\"164\" formatCode=\"0.0000%\"/></numFmts><fonts count=\"2\"><font><sz val=\"11\"/><name val=\"Calibri\"/></font><font><b/><sz val=\"11\"/><name val=\"Calibri\"/></font></fonts><fills count=\"2\"><fill><patternFill patternType=\"none\"/></fill><fill><patternFill patternType=\"gray125\"/></fill></fills><borders count=\"1\"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count=\"1\"><xf numFmtId=\"0\" fontId=\"0\" fillId=\"0\" borderId=\"0\"/></cellStyleXfs><cellXfs count=\"3\"><xf numFmtId=\"0\" fontId=\"0\" fillId=\"0\" borderId=\"0\" xfId=\"0\"/><xf numFmtId=\"0\" fontId=\"1\" fillId=\"0\" borderId=\"0\" xfId=\"0\" applyFont=\"1\"/><xf numFmtId=\"164\" fontId=\"0\" fillId=\"0\" borderId=\"0\" xfId=\"0\" applyNumberFormat=\"1\"/></cellXfs><cellStyles count=\"1\"><cellStyle name=\"Normal\" xfId=\"0\" builtinId=\"0\"/></cellStyles></styleSheet>";
-const PLAIN: u8 = 0;
-const HEAD: u8 = 1;
-const PERCENT: u8 = 2;
-/// The attributes of a cell by its style; the first is that of a cell without one.
-const STYLE: [&str; 3] = ["", " s=\"1\"", " s=\"2\""];
-const WORDS: &str = " t=\"inlineStr\"><is><t xml:space=\"preserve\">";
 /// A spreadsheet's numbers are doubles.
 const EXACT: u64 = 1 << 53;
 /// Limits of spreadsheets: rows without the head, characters of a cell, of a sheet's name.

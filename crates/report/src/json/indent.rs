@@ -2,80 +2,76 @@
 //! Indents compact JSON by two blanks a level, a line an entry, as serde_json's pretty writer does;
 //! with that, every type would be in the program once more.
 
-/// Gives `compact`, which is JSON without any space between its words, to `out`, letter by letter, for people.
-pub(super) fn indent(compact: &str, out: &mut dyn FnMut(char)) {
-    let mut text = Indented {
-        out,
-        depth: 0,
-        string: None,
-        empty: false,
-    };
-    let mut rest = compact.chars().peekable();
-    while let Some(character) = rest.next() {
-        let empty = matches!(rest.peek(), Some('}' | ']'));
-        text.push(character, empty);
-    }
-}
-
-struct Indented<'o> {
-    out: &'o mut dyn FnMut(char),
-    depth: usize,
-    /// Within a string; whether after a backslash.
-    string: Option<bool>,
-    /// The object or array that was just opened has no entry.
-    empty: bool,
-}
-
-impl Indented<'_> {
-    /// `closes_next`: what follows closes something.
-    fn push(&mut self, character: char, closes_next: bool) {
-        if let Some(escaped) = self.string {
-            self.string = match character {
-                '"' if !escaped => None,
-                '\\' => Some(!escaped),
-                _ => Some(false),
-            };
-            return (self.out)(character);
-        }
-        match character {
-            '{' | '[' => self.open(character, closes_next),
-            '}' | ']' => self.close(character),
-            ',' => {
-                (self.out)(',');
-                self.line();
+/// Gives `compact`, which is JSON without any space between its words, to `out`, piece by piece, for people. A line end is a
+/// piece of its own.
+pub(super) fn indent(compact: &str, out: &mut dyn FnMut(&str)) {
+    let (mut rest, mut depth) = (compact, 0_usize);
+    while !rest.is_empty() {
+        let (word, after) = rest.split_at(word(rest.as_bytes()));
+        match word {
+            "{" | "[" => {
+                depth += 1;
+                out(word);
+                line(depth, out);
             }
-            ':' => [':', ' '].into_iter().for_each(&mut *self.out),
-            _ => {
-                self.string = (character == '"').then_some(false);
-                (self.out)(character);
+            "}" | "]" => {
+                depth = depth.saturating_sub(1);
+                line(depth, out);
+                out(word);
             }
+            "," => {
+                out(word);
+                line(depth, out);
+            }
+            ":" => out(": "),
+            _ => out(word),
         }
-    }
-
-    fn open(&mut self, character: char, empty: bool) {
-        (self.out)(character);
-        self.depth += 1;
-        self.empty = empty;
-        if !empty {
-            self.line();
-        }
-    }
-
-    fn close(&mut self, character: char) {
-        self.depth = self.depth.saturating_sub(1);
-        if !std::mem::take(&mut self.empty) {
-            self.line();
-        }
-        (self.out)(character);
-    }
-
-    fn line(&mut self) {
-        (self.out)('\n');
-        for _ in 0..2 * self.depth {
-            (self.out)(' ');
-        }
+        rest = after;
     }
 }
+
+/// Length of the first word: a string, a number, a name, a sign, or the two signs of an object or array without an entry.
+fn word(text: &[u8]) -> usize {
+    match text {
+        [b'{', b'}', ..] | [b'[', b']', ..] => 2,
+        [b'"', rest @ ..] => 1 + string(rest),
+        [first, ..] if is_sign(*first) => 1,
+        _ => text
+            .iter()
+            .position(|byte| is_sign(*byte))
+            .unwrap_or(text.len()),
+    }
+}
+
+/// Length of what follows the quotation mark that begins a string, to that which ends it.
+fn string(text: &[u8]) -> usize {
+    let mut escaped = false;
+    let end = text.iter().position(|byte| match byte {
+        _ if std::mem::take(&mut escaped) => false,
+        b'\\' => {
+            escaped = true;
+            false
+        }
+        byte => *byte == b'"',
+    });
+    end.map_or(text.len(), |end| end + 1)
+}
+
+fn is_sign(byte: u8) -> bool {
+    matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')
+}
+
+fn line(depth: usize, out: &mut dyn FnMut(&str)) {
+    out("\n");
+    let mut left = 2 * depth;
+    while left > 0 {
+        let blanks = left.min(BLANKS.len());
+        out(&BLANKS[..blanks]);
+        left -= blanks;
+    }
+}
+
+const BLANKS: &str = "                ";
 
 #[cfg(test)]
 mod tests {
@@ -106,7 +102,7 @@ mod tests {
         fn it_is_what_serde_json_writes(value in any_value()) {
             let pretty = serde_json::to_string_pretty(&value).unwrap();
             let mut indented = String::new();
-            indent(&value.to_string(), &mut |letter| indented.push(letter));
+            indent(&value.to_string(), &mut |piece| indented.push_str(piece));
             prop_assert_eq!(indented, pretty);
         }
     }
