@@ -141,17 +141,6 @@ fn frames_lost_on_the_way_are_not_held_against_the_interface() {
     });
 }
 
-/// The second copy of a frame comes when the next one is waited for.
-#[test]
-fn a_frame_that_comes_twice_is_not_taken_for_the_next_one() {
-    until("--fault duplicate=100%", |_, document| {
-        let right = named(document, "right");
-        ["tx-mtu", "rx-mtu"]
-            .iter()
-            .all(|id| right.iter().any(|one| one == id))
-    });
-}
-
 /// Fault, checks that are wrong, the only finding, its remedy.
 const FAULTS: [(&str, &[&str], &str, Option<&str>); 10] = [
     (

@@ -145,8 +145,7 @@ fn came(
     for _ in 0..ROUNDS {
         bench.send_inward(&[frame.to_vec()])?;
         bench.arrived(family, |seen, bytes| {
-            let from = Head::of(bytes).filter(|_| !seen.is_outgoing);
-            if from.is_some_and(|head| head.ports[0] == port) {
+            if !seen.is_outgoing && has_port(bytes, port) {
                 came = Some(bytes.to_vec());
             }
             came.is_some()
@@ -156,6 +155,11 @@ fn came(
         }
     }
     Ok(came)
+}
+
+/// Another size has another port.
+fn has_port(frame: &[u8], port: u16) -> bool {
+    Head::of(frame).is_some_and(|head| head.ports[0] == port)
 }
 
 fn unlike(sent: &[u8], came: Option<&[u8]>, is_longer: bool) -> Option<NicExample> {
@@ -184,6 +188,24 @@ const ROUNDS: usize = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::craft::Path;
+
+    /// On its way for longer than the check waits: it comes while the next size is tried.
+    #[test]
+    fn a_late_frame_of_an_earlier_size_is_not_taken_for_the_next_one() {
+        let of = |source_port, size| {
+            let path = Path {
+                source_port,
+                ..craft::tests::path(false)
+            };
+            craft::udp(&path, Marks::default(), &vectors::payload(size, 42))
+        };
+        let (late, next) = (of(61_000, 1471), of(61_001, 1472));
+        let came = [&late, &next].map(|frame| has_port(frame, 61_001));
+        assert_eq!(came, [false, true]);
+        let cut = &next[..1000];
+        assert!(has_port(cut, 61_001), "whatever came of it");
+    }
 
     #[test]
     fn a_longer_frame_may_be_dropped_and_never_cut() {
