@@ -63,12 +63,12 @@ const NOT_OF_A_VETH: [&str; 3] = ["ethtool -G rx-mini", "ethtool -A rx", "ethtoo
 fn inside(isolation: &Isolation, test: fn(&mut Journal, &mut Host) -> Outcome) -> Outcome {
     let lab = Lab::open(isolation, &LabPlan::default())?;
     let [first, _second] = lab.hosts();
-    let path = std::env::temp_dir().join(format!("linerate-settings-{}", random()));
+    let folder = std::env::temp_dir().join(format!("linerate-settings-{}", random()));
     let ended = first.enter(|| {
-        let mut journal = Journal::at(&path, BOOT);
+        let mut journal = Journal::at(&folder.join("journal"), BOOT);
         test(&mut journal, &mut Host::here()?)
     });
-    let _left = std::fs::remove_file(&path);
+    let _left = std::fs::remove_dir_all(&folder);
     ended?
 }
 
