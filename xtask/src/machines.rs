@@ -41,6 +41,17 @@ use image::Image;
 use nic::{Board, NICS, Nic, SHORT};
 use results::Results;
 
+/// The program of this machine, and the image that boots a NIC's board with its own.
+fn bootable(nic: &Nic, options: &Options) -> Result<(PathBuf, Image), Box<dyn std::error::Error>> {
+    let ours = options.binary(Board::Pc)?;
+    let of_guest = match nic.board {
+        Board::Pc => ours.clone(),
+        board => options.binary(board)?,
+    };
+    let image = image::image(nic.board, &of_guest, &place().join("cache"))?;
+    Ok((ours, image))
+}
+
 /// Runs the machines that are asked for, and prints their table. Whether all was right.
 pub(crate) fn run(words: &[&str]) -> Outcome {
     if let Some((mode, rest)) = words.split_first() {

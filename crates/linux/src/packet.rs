@@ -355,7 +355,7 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// Whether the kernel keeps a tag beside the frame.
+    /// Whether the kernel keeps a tag apart from the frame.
     fn has_tag(&self) -> bool {
         self.word_at(0) & TP_STATUS_VLAN_VALID != 0
     }

@@ -12,14 +12,13 @@ mod table;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use super::guest::Hardware;
-use super::image::{self, Image};
 use super::nic::{Board, NICS, Nic};
-use super::{Options, boot, missing, missing_for, place};
+use super::{Options, boot, bootable, missing, missing_for, place};
 use crate::Outcome;
 use crate::process;
 use crate::tally::Tally;
@@ -169,12 +168,7 @@ fn booted(
         tally.skip(nic.name, why);
         return Ok(false);
     }
-    let ours = options.binary(Board::Pc)?;
-    let of_guest: PathBuf = match nic.board {
-        Board::Pc => ours.clone(),
-        board => options.binary(board)?,
-    };
-    let image: Image = image::image(nic.board, &of_guest, &place().join("cache"))?;
+    let (ours, image) = bootable(nic, options)?;
     let new = directory.with_extension("new");
     let mut is_right = true;
     for names in of_one_machine(nic, causes) {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -15,14 +15,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::guest::Hardware;
-use super::image;
 use super::network::HOST;
 use super::nic::{Board, Nic};
 use super::results::Results;
 use super::session::Session;
 use super::steps::At;
 use super::table::rows;
-use super::{Options, boot, missing, missing_for, parts, place};
+use super::{Options, boot, bootable, missing, missing_for, parts, place};
 use crate::Outcome;
 use crate::tally::Tally;
 
@@ -107,12 +106,7 @@ fn booted(
         tally.skip(nic.name, why);
         return Ok(false);
     }
-    let ours = options.binary(Board::Pc)?;
-    let of_guest: PathBuf = match nic.board {
-        Board::Pc => ours.clone(),
-        board => options.binary(board)?,
-    };
-    let image = image::image(nic.board, &of_guest, &place().join("cache"))?;
+    let (ours, image) = bootable(nic, options)?;
     let booted = boot(nic, &image, &ours, directory, mode);
     let is_right = booted.is_ok();
     tally.check(nic.name, booted);

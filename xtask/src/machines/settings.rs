@@ -6,17 +6,16 @@
 mod list;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::guest::Hardware;
-use super::image;
-use super::nic::{Board, Nic};
+use super::nic::Nic;
 use super::results::Results;
 use super::session::Session;
 use super::steps::At;
-use super::{Options, boot, missing, missing_for, parts, place};
+use super::{Options, boot, bootable, missing, missing_for, parts, place};
 use crate::Outcome;
 use crate::tally::Tally;
 use list::{SETTINGS, STATE};
@@ -73,12 +72,7 @@ fn booted(
         tally.skip(nic.name, why);
         return Ok(false);
     }
-    let ours = options.binary(Board::Pc)?;
-    let of_guest: PathBuf = match nic.board {
-        Board::Pc => ours.clone(),
-        board => options.binary(board)?,
-    };
-    let image = image::image(nic.board, &of_guest, &place().join("cache"))?;
+    let (ours, image) = bootable(nic, options)?;
     let booted = boot(nic, &image, &ours, directory, "--inside-settings");
     let is_right = booted.is_ok();
     tally.check(nic.name, booted);

@@ -39,7 +39,7 @@ pub(super) fn example(expected: String, place: Range<usize>, frame: &[u8]) -> Ni
     }
 }
 
-/// Where it is in a frame, and with the EtherType behind it.
+/// Where it is in a frame, and with the EtherType after it.
 pub(super) const TAG: Range<usize> = 12..16;
 const TAG_AND_TYPE: Range<usize> = 12..18;
 

@@ -2,17 +2,20 @@
 //! Causes, by the losses they explain: evidence, the change as commands, its undo, how to verify it. On a healthy link:
 //! nothing to fix.
 
+mod lost;
+
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{
-    Change, Evidence, Fact, Finding, ForwardResult, Output, Passage, Protocol, Role, Weight,
+    Change, Evidence, Fact, Finding, ForwardResult, Output, Passage, Role, Weight,
 };
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use super::{Block, Line, Tone, role};
+use lost::Lost;
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let (causes, rest) = answer_and_rest(output);
@@ -183,43 +186,6 @@ fn provoked(output: &Output) -> String {
     let colon = if reasons.is_empty() { "" } else { ": " };
     let (what, why) = (lost.text(), reasons.join(", or "));
     format!("nothing to fix: {what} lost, as expected{colon}{why}")
-}
-
-/// What a command lost.
-#[derive(Default)]
-struct Lost {
-    segments: u64,
-    datagrams: u64,
-    /// Of a device.
-    frames: u64,
-}
-
-impl Lost {
-    fn of(output: &Output) -> Self {
-        let mut all = Self::default();
-        for entry in &output.ledger {
-            let test = output.test(&entry.test_id);
-            match test.map(|test| test.protocol) {
-                Some(Protocol::Tcp) => all.segments += entry.lost_packets,
-                Some(Protocol::Udp) => all.datagrams += entry.lost_packets,
-                None => all.frames += entry.lost_packets,
-            }
-        }
-        all
-    }
-
-    fn text(&self) -> String {
-        let parts = [
-            (self.segments, "segments of TCP"),
-            (self.datagrams, "datagrams of UDP"),
-            (self.frames, "frames"),
-        ];
-        let parts = parts.iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect();
-        parts.join(" and ")
-    }
 }
 
 /// One cause. What it shares with an earlier one (the same rule at the other end) is not repeated.
