@@ -13,7 +13,7 @@ use linerate_model::output::{
 use linerate_model::record::Side;
 
 use crate::evidence::Evidence;
-use machine::{MachineTime, background};
+use machine::{MachineTime, background, stolen};
 
 pub(crate) use profile::profiles;
 
@@ -62,6 +62,7 @@ struct Spent<'r> {
     /// The part of the machine's time that is of neither end alone.
     shared_ns: Option<f64>,
     background_ratio: Option<f64>,
+    stolen_ratio: Option<f64>,
     shared_host: bool,
 }
 
@@ -102,6 +103,7 @@ impl<'r> Spent<'r> {
             machine,
             shared_ns,
             background_ratio: background(evidence, test, host),
+            stolen_ratio: stolen(evidence, test, host),
             shared_host,
         })
     }
@@ -171,7 +173,7 @@ fn cost(rows: &[&Spent<'_>]) -> Option<Cost> {
         |of: fn(&ThreadTime) -> Option<u64>| move |row: &Spent<'_>| Some(of(&row.stream?)? as f64);
     let ns = each(&|row| Some(row.ns()))?;
     let [user_ns, system_ns] = [0, 1].map(|at| sum(&|row| row.programs().get(at).copied()));
-    let background = sum(&|row| row.background_ratio);
+    let mean = |of: &dyn Fn(&Spent<'_>) -> Option<f64>| Some(sum(of)? / rows.len() as f64);
     Some(Cost {
         host: first.host,
         direction: first.direction,
@@ -196,7 +198,8 @@ fn cost(rows: &[&Spent<'_>]) -> Option<Cost> {
         machine_ns_per_packet: each(&of_machine(|machine| machine.busy_ns)),
         shared_ns_per_packet: each(&|row| row.shared_ns),
         resolution_ns: each(&of_machine(|machine| machine.resolution_ns)),
-        background_ratio: background.map(|sum| sum / rows.len() as f64),
+        background_ratio: mean(&|row| row.background_ratio),
+        stolen_ratio: mean(&|row| row.stolen_ratio),
         cycles_per_packet: each(&event(|time| Some(time.events?.cycles))),
         instructions_per_packet: each(&event(|time| Some(time.events?.instructions))),
         cache_misses_per_packet: each(&event(|time| Some(time.events?.cache_misses))),

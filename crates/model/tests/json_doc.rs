@@ -303,6 +303,7 @@ fn cost() -> Cost {
         shared_ns_per_packet: Some(1.0),
         resolution_ns: Some(1.0),
         background_ratio: Some(1.0),
+        stolen_ratio: Some(1.0),
         cycles_per_packet: Some(1.0),
         instructions_per_packet: Some(1.0),
         cache_misses_per_packet: Some(1.0),

@@ -77,6 +77,14 @@ pub(super) fn background<'r>(evidence: &Evidence<'r>, test: &'r Test, host: Role
     Some(rest.busy_ns("cpu", whole_ns)? / whole_ns)
 }
 
+/// The share of all CPU time that a hypervisor took during the test.
+pub(super) fn stolen<'r>(evidence: &Evidence<'r>, test: &'r Test, host: Role) -> Option<f64> {
+    let place = evidence.at(host, None, evidence.window(test));
+    let load = Ticks(place.end_to_end(Source::Stat));
+    let whole_ns = place.span_s(Source::Stat)? * 1e9 * load.cpus().len() as f64;
+    (whole_ns > 0.0).then_some(load.ns("cpu", "steal")? / whole_ns)
+}
+
 /// By how much `cpu.user`, `cpu0.idle` … grew.
 struct Ticks<'r>(Vec<(&'r str, u64)>);
 

@@ -138,6 +138,22 @@ fn on_one_machine_each_end_has_the_time_of_its_threads() {
 }
 
 #[test]
+fn what_a_hypervisor_took_in_the_test_is_a_share_of_all_time() {
+    let mut record = run(vec![test("a", 1000)]);
+    record.samples = machine(Role::Local, "a");
+    // A tenth of the second under load; half of that before it.
+    for (at, ticks) in [(2, 5), (4, 15)] {
+        record.samples[at].counters.retain(|name, value| {
+            *value += if name == "cpu.steal" { ticks } else { 0 };
+            true
+        });
+    }
+    let (costs, _) = costs(&record);
+    assert_eq!(costs[0].stolen_ratio, Some(0.1));
+    assert_eq!(costs[1].stolen_ratio, None, "the far end reported none");
+}
+
+#[test]
 fn a_busy_machine_s_time_is_not_known_but_that_of_the_threads_is() {
     let mut record = run(vec![test("a", 1000)]);
     record.samples = machine(Role::Local, "a");

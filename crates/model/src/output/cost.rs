@@ -56,6 +56,8 @@ pub struct Cost {
     pub resolution_ns: Option<f64>,
     /// The share of all CPU time that the machine used before the load.
     pub background_ratio: Option<f64>,
+    /// The share of all CPU time that a hypervisor took for itself or others during the tests (`steal` in `/proc/stat`).
+    pub stolen_ratio: Option<f64>,
     /// Processor cycles per packet, of the threads that sent or received.
     pub cycles_per_packet: Option<f64>,
     /// Instructions per packet, likewise.

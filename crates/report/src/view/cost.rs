@@ -364,16 +364,31 @@ fn counted(costs: &[Cost]) -> Vec<Line> {
         )
     }));
     let mut lines: Vec<Line> = texts.into_iter().map(|text| Line::new(2, text)).collect();
-    let busiest = costs.iter().filter_map(|cost| cost.background_ratio);
-    let busiest = busiest.fold(0.0, f64::max);
-    if busiest > BUSY_RATIO {
-        let text = format!(
+    let warnings = warnings(costs).into_iter();
+    lines.extend(warnings.map(|text| Line::new(2, text).tone(Tone::Warn)));
+    lines
+}
+
+/// What makes the times uncertain.
+fn warnings(costs: &[Cost]) -> Vec<String> {
+    let most = |of: fn(&Cost) -> Option<f64>| costs.iter().filter_map(of).fold(0.0, f64::max);
+    let (busiest, stolen) = (
+        most(|cost| cost.background_ratio),
+        most(|cost| cost.stolen_ratio),
+    );
+    let busy = (busiest > BUSY_RATIO).then(|| {
+        format!(
             "warning: a machine was {:.0} % busy before the load: its time is uncertain, and caches are shared; repeat on an idle machine",
             busiest * 100.0
-        );
-        lines.push(Line::new(2, text).tone(Tone::Warn));
-    }
-    lines
+        )
+    });
+    let stolen = (stolen > STOLEN_RATIO).then(|| {
+        format!(
+            "warning: a hypervisor took up to {} % of the processors during a test (steal in /proc/stat): times of threads may include what was taken from them; repeat on a machine of its own",
+            percent(stolen)
+        )
+    });
+    busy.into_iter().chain(stolen).collect()
 }
 
 fn events(missing: EventsMissing) -> &'static str {
@@ -396,6 +411,8 @@ const PROCESS: &str =
 const SEGMENTS: &str = "segments are counted by the MSS; where the interface segments (TSO) or is a veth, the kernel handles up to 64 KiB at once";
 /// Then the background is more than noise.
 const BUSY_RATIO: f64 = 0.1;
+/// Then no account is exact to 2 %.
+const STOLEN_RATIO: f64 = 0.01;
 
 #[cfg(test)]
 mod tests;

@@ -162,6 +162,19 @@ fn what_one_machine_shares_and_a_busy_one_hides_is_said() {
 }
 
 #[test]
+fn time_that_a_hypervisor_took_is_a_warning() {
+    let mut output = output();
+    let mut shown_with = |ratio| {
+        output.costs[0].stolen_ratio = Some(ratio);
+        shown(&output)
+    };
+    let text = shown_with(0.04);
+    assert!(text.contains("hypervisor took up to 4"), "{text}");
+    let text = shown_with(0.005);
+    assert!(!text.contains("hypervisor"), "{text}");
+}
+
+#[test]
 fn hardware_events_are_shown_per_packet_or_their_absence_is_explained() {
     let mut output = output();
     for cost in &mut output.costs {
