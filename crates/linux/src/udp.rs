@@ -29,8 +29,8 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 pub use acceptor::{Acceptor, Greeting, Load, plain};
 pub use receiver::{
-    Batch, Datagram, JOINED_BYTES, Joined, Receiver, ReceiverConfig, RxMode, drops_so_far,
-    queued_bytes,
+    Batch, Datagram, JOINED_BYTES, Joined, Payloads, Receiver, ReceiverConfig, RxMode,
+    drops_so_far, queued_bytes,
 };
 pub use reply::send_from;
 pub use sender::{Fault, Sender, Sent, TxMode, cut};

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A workbook (ECMA-376): one sheet per table, numbers as numbers. No cell is a formula.
+//! A workbook (ECMA-376): one sheet per table, numbers as numbers, each different text once. No cell is a formula.
 
+mod strings;
 mod zip;
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use crate::sheets::{Cell, Sheet};
 use crate::xml::escaped;
+use strings::Strings;
 use zip::Zip;
 
 /// The file. Sheets without rows are left out.
@@ -22,10 +24,12 @@ pub fn render(sheets: &[Sheet]) -> Vec<u8> {
     zip.file("xl/workbook.xml", workbook(&sheets).as_bytes());
     zip.file("xl/_rels/workbook.xml.rels", parts(sheets.len()).as_bytes());
     zip.file("xl/styles.xml", STYLES.as_bytes());
+    let mut strings = Strings::default();
     for (number, sheet) in sheets.iter().enumerate() {
         let name = format!("xl/worksheets/sheet{}.xml", number + 1);
-        zip.file(&name, worksheet(sheet).as_bytes());
+        zip.file(&name, worksheet(sheet, &mut strings).as_bytes());
     }
+    zip.file("xl/sharedStrings.xml", strings.part().as_bytes());
     zip.finish()
 }
 
@@ -37,7 +41,7 @@ fn types(sheets: usize) -> String {
     };
     let parts: String = (1..=sheets).map(part).collect();
     format!(
-        "{XML}<Types xmlns=\"{PACKAGE}/content-types\"><Default Extension=\"rels\" ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Default Extension=\"xml\" ContentType=\"application/xml\"/><Override PartName=\"/xl/workbook.xml\" ContentType=\"{MAIN}.sheet.main+xml\"/><Override PartName=\"/xl/styles.xml\" ContentType=\"{MAIN}.styles+xml\"/>{parts}</Types>"
+        "{XML}<Types xmlns=\"{PACKAGE}/content-types\"><Default Extension=\"rels\" ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Default Extension=\"xml\" ContentType=\"application/xml\"/><Override PartName=\"/xl/workbook.xml\" ContentType=\"{MAIN}.sheet.main+xml\"/><Override PartName=\"/xl/styles.xml\" ContentType=\"{MAIN}.styles+xml\"/><Override PartName=\"/xl/sharedStrings.xml\" ContentType=\"{MAIN}.sharedStrings+xml\"/>{parts}</Types>"
     )
 }
 
@@ -60,14 +64,14 @@ fn parts(sheets: usize) -> String {
         )
     };
     let entries: String = (1..=sheets).map(sheet).collect();
-    let styles = sheets + 1;
+    let (styles, strings) = (sheets + 1, sheets + 2);
     format!(
-        "{XML}<Relationships xmlns=\"{PACKAGE}/relationships\">{entries}<Relationship Id=\"rId{styles}\" Type=\"{DOCUMENT}/styles\" Target=\"styles.xml\"/></Relationships>"
+        "{XML}<Relationships xmlns=\"{PACKAGE}/relationships\">{entries}<Relationship Id=\"rId{styles}\" Type=\"{DOCUMENT}/styles\" Target=\"styles.xml\"/><Relationship Id=\"rId{strings}\" Type=\"{DOCUMENT}/sharedStrings\" Target=\"sharedStrings.xml\"/></Relationships>"
     )
 }
 
 /// The header row is frozen and has filters.
-fn worksheet(sheet: &Sheet) -> String {
+fn worksheet<'s>(sheet: &'s Sheet, strings: &mut Strings<'s>) -> String {
     let last = format!(
         "{}{}",
         letters(sheet.columns.len().max(1) - 1),
@@ -85,16 +89,12 @@ fn worksheet(sheet: &Sheet) -> String {
     let columns: Vec<Column> = sheet.columns.iter().enumerate().map(Column::of).collect();
     text.push_str("</cols><sheetData><row r=\"1\">");
     for (column, name) in columns.iter().zip(&sheet.columns) {
-        words(
-            &mut text,
-            column,
-            "1\" s=\"1\" t=\"inlineStr\"><is><t xml:space=\"preserve\">",
-            name,
-        );
+        let known = strings.of(name.into());
+        value(&mut text, column, "1\" s=\"1\" t=\"s\"><v>", known);
     }
     text.push_str("</row>");
     for (number, row) in sheet.rows.iter().take(MOST_ROWS).enumerate() {
-        self::row(&mut text, &columns, number + 2, row);
+        self::row(&mut text, strings, &columns, number + 2, row);
     }
     text.push_str(&format!(
         "</sheetData><autoFilter ref=\"A1:{last}\"/></worksheet>"
@@ -120,6 +120,7 @@ impl Column {
 
 /// What the cells of a row have in common: from their number to what they hold.
 struct Middle {
+    row: String,
     number: String,
     percent: String,
     flag: String,
@@ -129,59 +130,69 @@ struct Middle {
 impl Middle {
     fn of(row: usize) -> Self {
         Self {
+            row: row.to_string(),
             number: format!("{row}\"><v>"),
             percent: format!("{row}\" s=\"2\"><v>"),
             flag: format!("{row}\" t=\"b\"><v>"),
-            words: format!("{row}\" t=\"inlineStr\"><is><t xml:space=\"preserve\">"),
+            words: format!("{row}\" t=\"s\"><v>"),
+        }
+    }
+
+    fn number(&self, column: &Column) -> &str {
+        match column.is_percent {
+            true => &self.percent,
+            false => &self.number,
         }
     }
 }
 
-fn row(text: &mut String, columns: &[Column], number: usize, row: &[Cell]) {
+fn row<'s>(
+    text: &mut String,
+    strings: &mut Strings<'s>,
+    columns: &[Column],
+    number: usize,
+    row: &'s [Cell],
+) {
     let middle = Middle::of(number);
-    text.push_str(&format!("<row r=\"{number}\">"));
+    text.extend(["<row r=\"", &middle.row, "\">"]);
     for (column, cell) in columns.iter().zip(row) {
-        self::cell(text, column, &middle, cell);
+        self::cell(text, strings, column, &middle, cell);
     }
     text.push_str("</row>");
 }
 
-fn cell(text: &mut String, column: &Column, middle: &Middle, cell: &Cell) {
+fn cell<'s>(
+    text: &mut String,
+    strings: &mut Strings<'s>,
+    column: &Column,
+    middle: &Middle,
+    cell: &'s Cell,
+) {
     match cell {
-        Cell::Count(count) if *count <= EXACT => {
-            value(text, column, middle, format_args!("{count}"));
-        }
+        Cell::Count(count) if *count <= EXACT => value(text, column, middle.number(column), count),
         Cell::Number(number) if number.is_finite() => {
-            value(text, column, middle, format_args!("{number:?}"));
+            value(
+                text,
+                column,
+                middle.number(column),
+                format_args!("{number:?}"),
+            );
         }
-        Cell::Flag(flag) => {
-            let flag = if *flag { "1</v></c>" } else { "0</v></c>" };
-            text.extend([&column.begin, &middle.flag, flag]);
-        }
+        Cell::Flag(flag) => value(text, column, &middle.flag, u8::from(*flag)),
         Cell::Empty => {}
-        Cell::Text(known) => words(text, column, &middle.words, known),
-        Cell::Count(_) | Cell::Number(_) => words(text, column, &middle.words, &cell.to_string()),
+        Cell::Text(known) => value(text, column, &middle.words, strings.of(known.into())),
+        Cell::Count(_) | Cell::Number(_) => {
+            let known = strings.of(cell.to_string().into());
+            value(text, column, &middle.words, known);
+        }
     }
 }
 
-fn value(text: &mut String, column: &Column, middle: &Middle, number: std::fmt::Arguments<'_>) {
-    let middle = match column.is_percent {
-        true => &middle.percent,
-        false => &middle.number,
-    };
+fn value(text: &mut String, column: &Column, middle: &str, value: impl Display) {
     text.extend([&*column.begin, middle]);
     // A string takes whatever is written to it.
-    let _ = text.write_fmt(number);
+    let _ = write!(text, "{value}");
     text.push_str("</v></c>");
-}
-
-fn words(text: &mut String, column: &Column, middle: &str, words: &str) {
-    let end = match words.len() > MOST_CHARACTERS {
-        true => words.char_indices().nth(MOST_CHARACTERS),
-        false => None,
-    };
-    let words = escaped(end.map_or(words, |(end, _)| &words[..end]));
-    text.extend([&*column.begin, middle, &*words, "</t></is></c>"]);
 }
 
 /// A, B … Z, AA, AB …
@@ -203,9 +214,8 @@ const RELATIONS: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"y
 const STYLES: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<styleSheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><numFmts count=\"1\"><numFmt numFmtId=\"164\" formatCode=\"0.0000%\"/></numFmts><fonts count=\"2\"><font><sz val=\"11\"/><name val=\"Calibri\"/></font><font><b/><sz val=\"11\"/><name val=\"Calibri\"/></font></fonts><fills count=\"2\"><fill><patternFill patternType=\"none\"/></fill><fill><patternFill patternType=\"gray125\"/></fill></fills><borders count=\"1\"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count=\"1\"><xf numFmtId=\"0\" fontId=\"0\" fillId=\"0\" borderId=\"0\"/></cellStyleXfs><cellXfs count=\"3\"><xf numFmtId=\"0\" fontId=\"0\" fillId=\"0\" borderId=\"0\" xfId=\"0\"/><xf numFmtId=\"0\" fontId=\"1\" fillId=\"0\" borderId=\"0\" xfId=\"0\" applyFont=\"1\"/><xf numFmtId=\"164\" fontId=\"0\" fillId=\"0\" borderId=\"0\" xfId=\"0\" applyNumberFormat=\"1\"/></cellXfs><cellStyles count=\"1\"><cellStyle name=\"Normal\" xfId=\"0\" builtinId=\"0\"/></cellStyles></styleSheet>";
 /// A spreadsheet's numbers are doubles.
 const EXACT: u64 = 1 << 53;
-/// Limits of spreadsheets: rows without the head, characters of a cell, of a sheet's name.
+/// Limits of spreadsheets: rows without the head, characters of a sheet's name.
 const MOST_ROWS: usize = 1_048_575;
-const MOST_CHARACTERS: usize = 32_767;
 const MOST_NAME: usize = 31;
 
 #[cfg(test)]
@@ -234,20 +244,18 @@ mod tests {
                 Cell::Flag(true),
             ]],
         };
-        let text = worksheet(&sheet);
-        assert!(
-            text.contains(
-                "t=\"inlineStr\"><is><t xml:space=\"preserve\">=1+1&lt;&amp;\u{fffd}</t>"
-            ),
-            "{text}"
-        );
+        let mut strings = Strings::default();
+        let text = worksheet(&sheet, &mut strings);
+        assert!(text.contains("<c r=\"A2\" t=\"s\"><v>4</v></c>"), "{text}");
+        let known = strings.part();
+        assert!(known.contains(">=1+1&lt;&amp;\u{fffd}</t>"), "{known}");
         assert!(
             text.contains("<c r=\"B2\" s=\"2\"><v>0.25</v></c>"),
             "{text}"
         );
         assert!(
-            text.contains(">18446744073709551615</t>"),
-            "no double holds it: {text}"
+            known.contains(">18446744073709551615</t>"),
+            "no double holds it: {known}"
         );
         assert!(text.contains("<c r=\"D2\" t=\"b\"><v>1</v></c>"), "{text}");
         assert!(text.contains("<autoFilter ref=\"A1:D2\"/>"), "{text}");

@@ -90,6 +90,17 @@ impl Stamp {
         }
     }
 
+    /// How many payloads from the begin of `joined`, each of `size` bytes, are of one succession with `payload`, as far
+    /// as it can be known without reading each.
+    pub(crate) fn followers(self, payload: &[u8], (joined, size): (&[u8], usize)) -> usize {
+        match self {
+            Self::Own => {
+                own::Stamp::decode(payload).map_or(0, |first| first.followers(joined, size))
+            }
+            Self::Stock(_) | Self::Iperf2 => 0,
+        }
+    }
+
     /// Whether the sequence wraps at 2³² on the wire.
     pub(crate) fn is_narrow(self) -> bool {
         self == Self::Stock(CounterWidth::Bits32)

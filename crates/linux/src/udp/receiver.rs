@@ -316,15 +316,16 @@ impl<'a> Joined<'a> {
     }
 
     /// The payloads in order, each with its real length.
-    #[inline]
-    pub fn payloads(&self) -> impl Iterator<Item = (&'a [u8], usize)> + use<'a> {
+    #[must_use]
+    pub fn payloads(&self) -> Payloads<'a> {
         let Datagram { bytes, length, .. } = self.whole;
         let segment = self.segment_bytes.unwrap_or(0);
         let joined = segment > 0 && segment < bytes.len();
-        let single = (!joined).then_some((bytes, length));
-        let many = if joined { bytes } else { &[] };
-        let each = many.chunks(segment.max(1)).map(|part| (part, part.len()));
-        single.into_iter().chain(each)
+        Payloads {
+            single: (!joined).then_some((bytes, length)),
+            joined: if joined { bytes } else { &[] },
+            segment_bytes: segment,
+        }
     }
 
     fn datagrams(self) -> impl Iterator<Item = Datagram<'a>> {
@@ -334,6 +335,40 @@ impl<'a> Joined<'a> {
             ..self.whole
         };
         self.payloads().map(part)
+    }
+}
+
+/// The payloads of a message that are still to be taken.
+#[derive(Debug, Clone)]
+pub struct Payloads<'a> {
+    single: Option<(&'a [u8], usize)>,
+    joined: &'a [u8],
+    segment_bytes: usize,
+}
+
+impl<'a> Payloads<'a> {
+    /// Those that GRO joined, as one, and the length of each but the last.
+    #[must_use]
+    pub fn joined(&self) -> (&'a [u8], usize) {
+        (self.joined, self.segment_bytes)
+    }
+
+    /// Leaves out this many of those that GRO joined.
+    pub fn leave_out(&mut self, count: usize) {
+        let bytes = count.saturating_mul(self.segment_bytes);
+        self.joined = self.joined.get(bytes..).unwrap_or(&[]);
+    }
+}
+
+impl<'a> Iterator for Payloads<'a> {
+    type Item = (&'a [u8], usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let length = self.segment_bytes.min(self.joined.len());
+        let (first, rest) = self.joined.split_at(length);
+        self.joined = rest;
+        let joined = (length > 0).then_some((first, length));
+        self.single.take().or(joined)
     }
 }
 

@@ -71,6 +71,19 @@ impl Stamp {
         }
     }
 
+    /// How many payloads from the begin of `joined`, each of `size` bytes, carry the sequences that follow this one, with
+    /// the same time. One of another size, damaged, or out of order ends them.
+    #[must_use]
+    pub fn followers(&self, joined: &[u8], size: usize) -> usize {
+        let mut next = *self;
+        let follows = |payload: &&[u8]| {
+            next.sequence = next.sequence.wrapping_add(1);
+            Self::decode(payload) == Ok(next)
+        };
+        let payloads = joined.chunks_exact(size.max(1));
+        payloads.take_while(follows).count()
+    }
+
     const fn numbered(&self) -> u64 {
         if self.warm_up {
             self.sequence | WARM_UP
@@ -114,6 +127,36 @@ mod tests {
         }
         assert!(!STAMP.encode(&mut [0; 15]));
         assert_eq!(Stamp::decode(&[0; 15]), Err(StampError::TooShort));
+    }
+
+    #[test]
+    fn followers_end_at_a_gap_at_damage_and_at_another_length() {
+        let numbered = |sequence| Stamp { sequence, ..STAMP };
+        let joined = |stamps: &[Stamp]| {
+            let mut bytes = vec![0; 24 * stamps.len()];
+            for (stamp, payload) in stamps.iter().zip(bytes.chunks_mut(24)) {
+                assert!(stamp.encode(payload));
+            }
+            bytes
+        };
+        let mut bytes = joined(&[43, 44, 45, 46].map(numbered));
+        assert_eq!(STAMP.followers(&bytes, 24), 4);
+        assert_eq!(STAMP.followers(&bytes[..90], 24), 3, "the last is shorter");
+        assert_eq!(STAMP.followers(&bytes, 0), 0);
+        bytes[24 * 2 + 3] ^= 1;
+        assert_eq!(STAMP.followers(&bytes, 24), 2);
+        assert_eq!(STAMP.followers(&joined(&[43, 45].map(numbered)), 24), 1);
+        let warm_up = true;
+        let warm = Stamp {
+            warm_up,
+            ..numbered(43)
+        };
+        assert_eq!(STAMP.followers(&joined(&[warm]), 24), 0);
+        let later = Stamp {
+            wall_ns: 1,
+            ..numbered(43)
+        };
+        assert_eq!(STAMP.followers(&joined(&[later]), 24), 0);
     }
 
     #[test]

@@ -157,24 +157,37 @@ impl RxCounters {
         self.socket_is_empty = false;
         let Datagram { kernel_ns, tos, .. } = message.whole;
         let arrival_ns = kernel_ns.map_or(self.now_ns, |kernel_ns| self.arrival_ns(kernel_ns));
-        let each = message.payloads();
-        each.for_each(|(bytes, length)| self.gather_one(bytes, length, arrival_ns, tos));
+        let mut payloads = message.payloads();
+        while let Some((bytes, length)) = payloads.next() {
+            let followers = self.stamp.followers(bytes, payloads.joined());
+            payloads.leave_out(followers);
+            let packets = 1 + followers as u32;
+            self.gather_run(bytes, length, packets, arrival_ns, tos);
+        }
     }
 
-    #[inline]
-    fn gather_one(&mut self, bytes: &[u8], length: usize, arrival_ns: u64, tos: Option<u8>) {
+    /// A datagram, and those of its message that follow it in direct succession.
+    fn gather_run(
+        &mut self,
+        bytes: &[u8],
+        length: usize,
+        packets: u32,
+        arrival_ns: u64,
+        tos: Option<u8>,
+    ) {
         match self.stamp.read(bytes) {
-            Read::Stamp { warm_up: true, .. } => self.warm_up.note(length),
+            Read::Stamp { warm_up: true, .. } => self.warm_up.note(length, packets),
             Read::Stamp {
                 wall_ns, sequence, ..
             } => {
-                self.note_tos(tos);
-                return self.measure(Datum {
+                self.note_tos(tos, packets);
+                let first = Datum {
                     sequence: self.unwrapped(sequence),
                     arrival_ns,
                     sent_wall_ns: wall_ns,
                     length,
-                });
+                };
+                return self.measure(Run { first, packets });
             }
             Read::Damaged if is_hello(bytes) => return,
             Read::Damaged => return self.damaged += 1,
@@ -190,17 +203,14 @@ impl RxCounters {
         }
     }
 
-    #[inline]
-    fn measure(&mut self, this: Datum) {
+    fn measure(&mut self, this: Run) {
         match &mut self.run {
-            Some(run) if run.goes_on_with(&this) => run.packets += 1,
-            _ => self.begin_run(this),
+            Some(run) if run.goes_on_with(&this.first) => run.packets += this.packets,
+            _ => {
+                self.end_run();
+                self.run = Some(this);
+            }
         }
-    }
-
-    fn begin_run(&mut self, first: Datum) {
-        self.end_run();
-        self.run = Some(first.into());
     }
 
     /// Counts what was gathered.
@@ -234,11 +244,13 @@ impl RxCounters {
         }
     }
 
-    fn note_tos(&mut self, tos: Option<u8>) {
+    fn note_tos(&mut self, tos: Option<u8>, packets: u32) {
         self.tos = self.tos.or(tos);
         let codepoint = tos.map(|tos| usize::from(tos & 0b11));
         let count = codepoint.and_then(|at| self.codepoints.get_mut(at));
-        count.into_iter().for_each(|count| *count += 1);
+        count
+            .into_iter()
+            .for_each(|count| *count += u64::from(packets));
     }
 
     /// How datagrams arrived, if that was asked.
@@ -400,9 +412,9 @@ impl From<Datum> for Run {
 }
 
 impl WarmUp {
-    fn note(&mut self, length: usize) {
-        self.packets += 1;
-        self.bytes += length as u64;
+    fn note(&mut self, length: usize, packets: u32) {
+        self.packets += u64::from(packets);
+        self.bytes += length as u64 * u64::from(packets);
     }
 
     /// Whether a stock sender's warm-up had that sequence, which came only after its end.

@@ -225,7 +225,8 @@ fn seen(counters: &mut RxCounters, sent: u64) -> String {
     let (account, timing) = (&counters.account, &counters.timing);
     let spacing = &timing.spacing;
     format!(
-        "{closed:?} {:?} {:?} {:?} {:?} {:?} {} {:?}",
+        "{closed:?} {} {:?} {:?} {:?} {:?} {:?} {} {:?}",
+        counters.damaged,
         account.bursts(),
         counters.first,
         counters.highest,
@@ -243,32 +244,43 @@ proptest! {
         stretches in prop::collection::vec(stretch(), 1..12),
         together in 1..70_usize,
         stamp in prop_oneof![Just(Stamp::Own), Just(Stamp::Stock(CounterWidth::Bits32))],
+        damaged in 5..200_u64,
         omit_ns in prop_oneof![Just(0), Just(5_000_u64)],
     ) {
         let mut sequences = Vec::new();
         for stretch in &stretches {
             sequences.extend(stretch.arrivals(sequences.iter().copied().max().unwrap_or(0)));
         }
-        let [mut at_once, mut singly] = [(); 2].map(|()| RxCounters::new(stamp, omit_ns));
-        singly.wall = at_once.wall;
-        singly.kernel = at_once.kernel;
+        let [mut at_once, mut joined, mut singly] = [(); 3].map(|()| RxCounters::new(stamp, omit_ns));
+        for other in [&mut joined, &mut singly] {
+            other.wall = at_once.wall;
+            other.kernel = at_once.kernel;
+        }
         for (batch, at_ns) in sequences.chunks(together).zip((1_000_u64..).step_by(700)) {
             let kernel_ns = Some(at_once.wall.at(at_ns));
             let payload = |&sequence: &u64| {
                 let mut bytes = [0; 100];
                 stamp.write(&mut bytes, at_ns / 3_000, sequence, false);
+                bytes[19] ^= u8::from(sequence % damaged == 0);
                 bytes
             };
             let payloads: Vec<[u8; 100]> = batch.iter().map(payload).collect();
-            for counters in [&mut at_once, &mut singly] {
+            for counters in [&mut at_once, &mut joined, &mut singly] {
                 counters.now_ns = at_ns;
                 counters.warm_up.until_ns = (counters.warm_up.omit_ns > 0).then_some(omit_ns);
             }
             at_once.take(payloads.iter().map(|bytes| datagram(bytes, 100, kernel_ns).into()));
+            let whole = payloads.concat();
+            joined.take([Joined {
+                whole: datagram(&whole, whole.len(), kernel_ns),
+                segment_bytes: Some(100),
+            }]);
             payloads.iter().for_each(|bytes| singly.take([datagram(bytes, 100, kernel_ns).into()]));
         }
         let sent = sequences.iter().copied().max().unwrap_or(0) + 3;
-        prop_assert_eq!(seen(&mut at_once, sent), seen(&mut singly, sent));
+        let expected = seen(&mut singly, sent);
+        prop_assert_eq!(seen(&mut at_once, sent), expected.as_str());
+        prop_assert_eq!(seen(&mut joined, sent), expected);
     }
 }
 
