@@ -350,6 +350,10 @@ impl StreamConfig {
             } else {
                 Duration::ZERO
             },
+            buffer_bytes: match self.worker.for_cost {
+                true => 0,
+                false => opened.recv_buffer.granted_bytes,
+            },
             ..udp::ReceiverConfig::new(CAPTURE_BYTES, self.rx_batch(), self.udp_rx)
         };
         // Not those of now: the peer may have begun to send.

@@ -13,6 +13,7 @@
 //! ```
 
 mod acceptor;
+mod density;
 mod receiver;
 mod reply;
 mod sender;

@@ -18,6 +18,7 @@ use libc::c_int;
 use rustix::thread::{ClockId, clock_nanosleep_relative};
 use rustix::time::Timespec;
 
+use super::density::{Density, Waiting};
 use super::set_both;
 use crate::clock::monotonic_ns;
 use crate::message::{Message, ReceiveBuffers};
@@ -53,10 +54,13 @@ pub struct ReceiverConfig {
     /// cost the sender's CPU. The socket's buffer must hold what arrives meanwhile; kernel timestamps are not
     /// affected. Zero: receive each datagram at once.
     pub linger: Duration,
+    /// The socket's buffer. A flow that fills it within a few milliseconds is received without sleeping, because a
+    /// processor may take as long to wake. Zero: always sleep while nothing is there.
+    pub buffer_bytes: usize,
 }
 
 impl ReceiverConfig {
-    /// Time stamps on; TOS and addresses off; no lingering.
+    /// Time stamps on; TOS and addresses off; no lingering; sleeps while nothing is there.
     #[must_use]
     pub fn new(capture_bytes: usize, batch: usize, mode: RxMode) -> Self {
         Self {
@@ -67,6 +71,7 @@ impl ReceiverConfig {
             tos: false,
             addresses: false,
             linger: Duration::ZERO,
+            buffer_bytes: 0,
         }
     }
 }
@@ -81,9 +86,7 @@ pub struct Receiver {
     overflow: bool,
     announced_drops: u32,
     timeout: Option<Duration>,
-    linger: Option<Timespec>,
-    dense: bool,
-    last_ns: u64,
+    density: Density,
 }
 
 impl Receiver {
@@ -118,9 +121,7 @@ impl Receiver {
             overflow,
             announced_drops: 0,
             timeout: None,
-            linger: linger(config.linger),
-            dense: false,
-            last_ns: 0,
+            density: Density::new(config.linger, config.buffer_bytes),
         })
     }
 
@@ -145,16 +146,13 @@ impl Receiver {
     /// An empty batch: nothing came in time, or a signal arrived, or the socket was woken. A zero timeout does not wait.
     /// Errors: an ICMP error waiting on a connected socket (`ECONNREFUSED`…; the next call goes on), or a dead socket.
     pub fn receive(&mut self, timeout: Duration) -> io::Result<Batch<'_>> {
-        if self.dense
-            && let Some(linger) = &self.linger
-        {
-            // Interrupted or not, the queue is looked at next.
-            let _ = clock_nanosleep_relative(ClockId::Monotonic, linger);
+        let waiting = self.density.waiting();
+        if let Waiting::Gather(time) = waiting {
+            gather_for(time);
         }
-        let flags = if timeout.is_zero() {
-            libc::MSG_DONTWAIT
-        } else {
-            self.wait_at_most(timeout)?
+        let flags = match timeout.is_zero() || waiting == Waiting::Look {
+            true => libc::MSG_DONTWAIT,
+            false => self.wait_at_most(timeout)?,
         };
         let count = match self.take(flags | libc::MSG_TRUNC) {
             Ok(count) => count,
@@ -163,6 +161,10 @@ impl Receiver {
                 _ => return Err(error),
             },
         };
+        if count == 0 && waiting == Waiting::Look {
+            // The sender may share this processor.
+            rustix::thread::sched_yield();
+        }
         self.note_drops(count);
         self.note_density(count);
         Ok(Batch {
@@ -213,11 +215,11 @@ impl Receiver {
     }
 
     fn note_density(&mut self, count: usize) {
-        if self.linger.is_some() {
-            let now = monotonic_ns();
-            let soon = now.saturating_sub(self.last_ns) < DENSE_NS;
-            self.dense = soon && count > 0 && !self.buffers.filled();
-            self.last_ns = now;
+        if self.density.is_wanted() {
+            let lengths = (0..count).map(|index| self.buffers.message(index).length);
+            let bytes = lengths.sum();
+            let is_all = !self.buffers.filled();
+            self.density.note(monotonic_ns(), bytes, is_all);
         }
     }
 
@@ -414,10 +416,11 @@ impl Marks {
     }
 }
 
-fn linger(linger: Duration) -> Option<Timespec> {
-    Timespec::try_from(linger)
-        .ok()
-        .filter(|_| !linger.is_zero())
+fn gather_for(time: Duration) {
+    if let Ok(time) = Timespec::try_from(time) {
+        // Interrupted or not, the queue is looked at next.
+        let _ = clock_nanosleep_relative(ClockId::Monotonic, &time);
+    }
 }
 
 /// The drop count that the socket itself holds: `SO_MEMINFO`, else the last column of `/proc/self/net/udp{,6}`.
@@ -542,8 +545,6 @@ const SK_MEMINFO_DROPS: usize = 8;
 /// What one message of [`RxMode::Gro`] takes in memory.
 pub const JOINED_BYTES: usize = LARGEST_MESSAGE_BYTES;
 const LARGEST_MESSAGE_BYTES: usize = 65_535;
-/// Batches closer than this are a stream of datagrams, not single ones.
-const DENSE_NS: u64 = 1_000_000;
 
 #[cfg(test)]
 mod tests {
