@@ -4,7 +4,7 @@
 mod strings;
 mod zip;
 
-use std::fmt::{Display, Write as _};
+use serde::Serialize;
 
 use crate::sheets::{Cell, Sheet};
 use crate::xml::escaped;
@@ -19,17 +19,24 @@ pub fn render(sheets: &[Sheet]) -> Vec<u8> {
         .filter(|sheet| !sheet.rows.is_empty())
         .collect();
     let mut zip = Zip::default();
-    zip.file("[Content_Types].xml", types(sheets.len()).as_bytes());
-    zip.file("_rels/.rels", RELATIONS.as_bytes());
-    zip.file("xl/workbook.xml", workbook(&sheets).as_bytes());
-    zip.file("xl/_rels/workbook.xml.rels", parts(sheets.len()).as_bytes());
-    zip.file("xl/styles.xml", STYLES.as_bytes());
+    for (name, text) in [
+        ("[Content_Types].xml", types(sheets.len())),
+        ("_rels/.rels", RELATIONS.to_owned()),
+        ("xl/workbook.xml", workbook(&sheets)),
+        ("xl/_rels/workbook.xml.rels", parts(sheets.len())),
+        ("xl/styles.xml", STYLES.to_owned()),
+    ] {
+        zip.file(name, |content| content.extend(text.bytes()));
+    }
     let mut strings = Strings::default();
     for (number, sheet) in sheets.iter().enumerate() {
         let name = format!("xl/worksheets/sheet{}.xml", number + 1);
-        zip.file(&name, worksheet(sheet, &mut strings).as_bytes());
+        zip.file(&name, |content| worksheet(content, sheet, &mut strings));
     }
-    zip.file("xl/sharedStrings.xml", strings.part().as_bytes());
+    let strings = strings.part();
+    zip.file("xl/sharedStrings.xml", |content| {
+        content.extend(strings.bytes())
+    });
     zip.finish()
 }
 
@@ -71,35 +78,34 @@ fn parts(sheets: usize) -> String {
 }
 
 /// The header row is frozen and has filters.
-fn worksheet<'s>(sheet: &'s Sheet, strings: &mut Strings<'s>) -> String {
+fn worksheet<'s>(content: &mut Vec<u8>, sheet: &'s Sheet, strings: &mut Strings<'s>) {
     let last = format!(
         "{}{}",
         letters(sheet.columns.len().max(1) - 1),
         sheet.rows.len().min(MOST_ROWS) + 1
     );
-    let mut text = format!(
+    let head = format!(
         "{XML}<worksheet xmlns=\"{SHEET}\"><sheetViews><sheetView workbookViewId=\"0\"><pane ySplit=\"1\" topLeftCell=\"A2\" activePane=\"bottomLeft\" state=\"frozen\"/></sheetView></sheetViews><cols>"
     );
+    content.extend(head.bytes());
     for (at, name) in sheet.columns.iter().enumerate() {
         let (column, width) = (at + 1, name.chars().count().clamp(8, 36) + 3);
-        text.push_str(&format!(
-            "<col min=\"{column}\" max=\"{column}\" width=\"{width}\" customWidth=\"1\"/>"
-        ));
+        let text =
+            format!("<col min=\"{column}\" max=\"{column}\" width=\"{width}\" customWidth=\"1\"/>");
+        content.extend(text.bytes());
     }
     let columns: Vec<Column> = sheet.columns.iter().enumerate().map(Column::of).collect();
-    text.push_str("</cols><sheetData><row r=\"1\">");
+    content.extend(b"</cols><sheetData><row r=\"1\">");
     for (column, name) in columns.iter().zip(&sheet.columns) {
         let known = strings.of(name.into());
-        value(&mut text, column, "1\" s=\"1\" t=\"s\"><v>", known);
+        value(content, column, "1\" s=\"1\" t=\"s\"><v>", &known);
     }
-    text.push_str("</row>");
+    content.extend(b"</row>");
     for (number, row) in sheet.rows.iter().take(MOST_ROWS).enumerate() {
-        self::row(&mut text, strings, &columns, number + 2, row);
+        self::row(content, strings, &columns, number + 2, row);
     }
-    text.push_str(&format!(
-        "</sheetData><autoFilter ref=\"A1:{last}\"/></worksheet>"
-    ));
-    text
+    let end = format!("</sheetData><autoFilter ref=\"A1:{last}\"/></worksheet>");
+    content.extend(end.bytes());
 }
 
 /// What all cells of a column have in common.
@@ -130,7 +136,7 @@ struct Middle {
 impl Middle {
     fn of(row: usize) -> Self {
         Self {
-            row: row.to_string(),
+            row: format!("<row r=\"{row}\">"),
             number: format!("{row}\"><v>"),
             percent: format!("{row}\" s=\"2\"><v>"),
             flag: format!("{row}\" t=\"b\"><v>"),
@@ -147,52 +153,54 @@ impl Middle {
 }
 
 fn row<'s>(
-    text: &mut String,
+    content: &mut Vec<u8>,
     strings: &mut Strings<'s>,
     columns: &[Column],
     number: usize,
     row: &'s [Cell],
 ) {
     let middle = Middle::of(number);
-    text.extend(["<row r=\"", &middle.row, "\">"]);
+    content.extend(middle.row.as_bytes());
     for (column, cell) in columns.iter().zip(row) {
-        self::cell(text, strings, column, &middle, cell);
+        self::cell(content, strings, column, &middle, cell);
     }
-    text.push_str("</row>");
+    content.extend(b"</row>");
 }
 
 fn cell<'s>(
-    text: &mut String,
+    content: &mut Vec<u8>,
     strings: &mut Strings<'s>,
     column: &Column,
     middle: &Middle,
     cell: &'s Cell,
 ) {
     match cell {
-        Cell::Count(count) if *count <= EXACT => value(text, column, middle.number(column), count),
-        Cell::Number(number) if number.is_finite() => {
-            value(
-                text,
-                column,
-                middle.number(column),
-                format_args!("{number:?}"),
-            );
+        Cell::Count(count) if *count <= EXACT => {
+            value(content, column, middle.number(column), count);
         }
-        Cell::Flag(flag) => value(text, column, &middle.flag, u8::from(*flag)),
+        Cell::Number(number) if number.is_finite() => {
+            value(content, column, middle.number(column), number);
+        }
+        Cell::Flag(flag) => value(content, column, &middle.flag, &u8::from(*flag)),
         Cell::Empty => {}
-        Cell::Text(known) => value(text, column, &middle.words, strings.of(known.into())),
+        Cell::Text(known) => {
+            let known = strings.of(known.into());
+            value(content, column, &middle.words, &known);
+        }
         Cell::Count(_) | Cell::Number(_) => {
             let known = strings.of(cell.to_string().into());
-            value(text, column, &middle.words, known);
+            value(content, column, &middle.words, &known);
         }
     }
 }
 
-fn value(text: &mut String, column: &Column, middle: &str, value: impl Display) {
-    text.extend([&*column.begin, middle]);
-    // A string takes whatever is written to it.
-    let _ = write!(text, "{value}");
-    text.push_str("</v></c>");
+/// A number as JSON has it, which XML Schema's `double` is too.
+fn value(content: &mut Vec<u8>, column: &Column, middle: &str, number: &impl Serialize) {
+    content.extend(column.begin.as_bytes());
+    content.extend(middle.as_bytes());
+    // A finite number is written to memory: no error is possible.
+    let _ = serde_json::to_writer(&mut *content, number);
+    content.extend(b"</v></c>");
 }
 
 /// A, B … Z, AA, AB …
@@ -245,7 +253,9 @@ mod tests {
             ]],
         };
         let mut strings = Strings::default();
-        let text = worksheet(&sheet, &mut strings);
+        let mut content = Vec::new();
+        worksheet(&mut content, &sheet, &mut strings);
+        let text = String::from_utf8(content).unwrap();
         assert!(text.contains("<c r=\"A2\" t=\"s\"><v>4</v></c>"), "{text}");
         let known = strings.part();
         assert!(known.contains(">=1+1&lt;&amp;\u{fffd}</t>"), "{known}");
