@@ -82,8 +82,8 @@ fn frames_to(receiver: &mut PacketReceiver, port: u16, count: usize) -> Outcome<
 }
 
 fn destination_port(frame: &[u8]) -> Option<u16> {
-    let [_, _, high, low] = Upper::of(frame)?.ports(frame)?;
-    Some(u16::from_be_bytes([high, low]))
+    let [_, to] = Upper::of(frame)?.ports(frame)?;
+    Some(to)
 }
 
 fn is_right(frame: &[u8]) -> bool {

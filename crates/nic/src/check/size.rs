@@ -9,7 +9,7 @@ use linerate_model::output::{NicCheck, NicExample};
 use super::transmit_udp::{is_from, missing};
 use crate::bench::{Bench, Family};
 use crate::craft::{self, Marks};
-use crate::packet::{Head, Packet, UDP, shown};
+use crate::packet::{Packet, UDP, ports_of_beginning, shown};
 use crate::station::end;
 use crate::tally::Tally;
 use crate::vectors;
@@ -159,7 +159,7 @@ fn came(
 
 /// Another size has another port.
 fn has_port(frame: &[u8], port: u16) -> bool {
-    Head::of(frame).is_some_and(|head| head.ports[0] == port)
+    ports_of_beginning(frame).is_some_and(|[from, _]| from == port)
 }
 
 fn unlike(sent: &[u8], came: Option<&[u8]>, is_longer: bool) -> Option<NicExample> {
