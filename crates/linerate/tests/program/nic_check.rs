@@ -142,7 +142,7 @@ fn frames_lost_on_the_way_are_not_held_against_the_interface() {
 }
 
 /// Fault, checks that are wrong, the only finding, its remedy.
-const FAULTS: [(&str, &[&str], &str, Option<&str>); 10] = [
+const FAULTS: [(&str, &[&str], &str, Option<&str>); 11] = [
     (
         "nic-short-checksum",
         &["tx-udp4-sum", "tx-udp4-zero-sum", "tx-tcp4-syn-ack"],
@@ -163,6 +163,7 @@ const FAULTS: [(&str, &[&str], &str, Option<&str>); 10] = [
     ),
     ("nic-miscounts", &["rx-counters"], "nic-counters", None),
     ("nic-one-queue", &["rx-queues"], "nic-queues", None),
+    ("nic-unstable-rss", &["rx-queues"], "nic-queues", None),
     (
         "nic-merges",
         &["rx-tcp4-apart", "rx-udp4-apart"],
