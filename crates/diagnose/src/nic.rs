@@ -100,6 +100,9 @@ fn title(check: &NicCheck) -> String {
     let what = check.example.as_ref().map_or("", |example| &*example.what);
     let does = match check.group.as_str() {
         "transmit" if what.ends_with("checksum") => &*format!("sends a wrong {what}"),
+        "transmit" if what.starts_with("bytes after the packet") => {
+            "sends frames that are too long for their packets"
+        }
         "transmit" => "sends wrong packets",
         "receive" => "judges received packets wrongly",
         "segmentation" => "cuts packets wrongly",
@@ -291,6 +294,17 @@ mod tests {
         // Few were merged: it drops them.
         let few = lost("rx-udp4-apart", "merging");
         assert_eq!(rules(vec![receiving, few]), ["nic-receive"]);
+    }
+
+    #[test]
+    fn bytes_after_a_packet_are_named() {
+        let mut long = check("tx-udp4-length", NicState::Wrong);
+        long.offload.clear();
+        long.reason = Some("frames of 120 bytes".to_owned());
+        long.example.as_mut().unwrap().what =
+            "bytes after the packet in a frame of 120 bytes".to_owned();
+        let title = &findings(&run(vec![long]))[0].title;
+        assert_eq!(title, "sends frames that are too long for their packets");
     }
 
     #[test]
