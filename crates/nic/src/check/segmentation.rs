@@ -307,7 +307,7 @@ fn cut(
     if tally.tried() > 0 {
         let never = open
             .iter()
-            .map(|one| missing("at the other end", one.len()));
+            .map(|one| missing("datagram", one.len(), "at the other end"));
         never.for_each(|fault| tally.case(0, Some(fault)));
     }
     Ok(None)

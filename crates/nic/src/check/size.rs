@@ -45,7 +45,7 @@ fn sent(bench: &mut Bench, family: &Family, tally: &mut Tally) -> io::Result<()>
     let own_largest = bench.own_largest_payload(family);
     for size in [largest - 1, largest] {
         let payload = vectors::payload(size, 41);
-        let mut fault = Some(missing("at the other end", size));
+        let mut fault = Some(missing("datagram", size, "at the other end"));
         for _ in 0..ROUNDS {
             socket.send(&payload)?;
             Bench::frames(&mut bench.far, |_, bytes| {
