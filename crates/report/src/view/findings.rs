@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{
-    Change, Evidence, Fact, Finding, ForwardResult, NicCheck, Output, Passage, Role, Weight,
+    Change, Evidence, Fact, Finding, ForwardResult, NicCheck, NicState, Output, Passage, Role,
+    Weight,
 };
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
@@ -74,6 +75,7 @@ pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
 pub(super) fn none(output: &Output) -> Line {
     let (text, tone) = not_measured(output)
         .or_else(|| of_a_device(output))
+        .or_else(|| of_an_interface(output))
         .unwrap_or_else(|| of_tests(output));
     Line::new(2, text).tone(tone)
 }
@@ -107,6 +109,15 @@ fn of_a_device(output: &Output) -> Option<(String, Tone)> {
         return None;
     };
     Some((text.to_owned(), Tone::Plain))
+}
+
+/// What could not be judged is neither right nor wrong.
+fn of_an_interface(output: &Output) -> Option<(String, Tone)> {
+    let checks = output.checks.iter();
+    let right = checks.filter(|one| one.state == NicState::Right).count();
+    let others = output.checks.len() - right;
+    let text = format!("nothing to fix: {right} right, {others} not judged");
+    (others > 0 && !is_cut_short(output)).then_some((text, Tone::Good))
 }
 
 fn of_tests(output: &Output) -> (String, Tone) {

@@ -2,11 +2,11 @@
 //! Every loss and every refusal has a cause or a line that says that there is none. A finding says what proves it.
 
 use linerate_model::output::{
-    Evidence, Finding, Knee, LedgerEntry, NicCheck, NicExample, Output, Protocol, Stage,
+    Evidence, Finding, Knee, LedgerEntry, NicCheck, NicExample, NicState, Output, Protocol, Stage,
     Test,
 };
 
-use super::{blocks, strength};
+use super::{blocks, none, strength};
 
 /// Two UDP tests: `first` lost nothing; `second` lost 758 packets at this stage.
 fn lossy(stage: &str) -> Output {
@@ -121,6 +121,26 @@ fn a_refusal_is_nothing_to_pass_over() {
     };
     assert!(refused(758).contains("kernel refused 758 datagrams"));
     assert!(refused(3).contains("nothing to fix"));
+}
+
+#[test]
+fn what_was_not_judged_is_not_called_right() {
+    let checks = |states: &[NicState]| {
+        let checks = states.iter().map(|state| NicCheck {
+            state: *state,
+            ..NicCheck::default()
+        });
+        let output = Output {
+            kind: "nic-check".to_owned(),
+            explained: true,
+            checks: checks.collect(),
+            ..Output::default()
+        };
+        none(&output).text
+    };
+    assert_eq!(checks(&[NicState::Right]), "nothing to fix");
+    let some = [NicState::Right, NicState::NotAWire, NicState::NotPossible];
+    assert_eq!(checks(&some), "nothing to fix: 1 right, 2 not judged");
 }
 
 #[test]
