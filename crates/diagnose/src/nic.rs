@@ -38,7 +38,7 @@ fn merges_most(check: &NicCheck) -> bool {
 }
 
 /// Whether `first` being wrong explains `other`: what is cut, or has a VLAN tag, has the wrong checksums that everything sent
-/// has, and is cut as wrongly; what is merged, or dropped, is missing elsewhere.
+/// has, and is cut as wrongly; what is merged, or dropped, is missing elsewhere; between queues there is no order of time.
 fn is_cause(first: &NicCheck, other: &NicCheck) -> bool {
     let what = |check: &NicCheck, end: &str| {
         let example = check.example.as_ref();
@@ -53,10 +53,16 @@ fn is_cause(first: &NicCheck, other: &NicCheck) -> bool {
             let cut = first.example.as_ref();
             cut.is_some_and(|cut| what(other, &cut.what))
         }
+        ("queues", "time") => splits_flows(first),
         ("merging", "receive") => merges_most(first) && is_missing,
         ("receive", "merging") => is_missing || what(other, "a bad checksum"),
         _ => false,
     }
+}
+
+fn splits_flows(check: &NicCheck) -> bool {
+    let mut example = check.example.iter();
+    example.any(|example| example.what.starts_with("TCP flow from"))
 }
 
 fn finding(run: &Run, wrong: &[&NicCheck]) -> Option<Finding> {
@@ -94,15 +100,16 @@ fn title(check: &NicCheck) -> String {
     let what = check.example.as_ref().map_or("", |example| &*example.what);
     let does = match check.group.as_str() {
         "transmit" if what.ends_with("checksum") => &*format!("sends a wrong {what}"),
+        "transmit" if what.starts_with("bytes after the packet") => {
+            "sends frames that are too long for their packets"
+        }
         "transmit" => "sends wrong packets",
         "receive" => "judges received packets wrongly",
         "segmentation" => "cuts packets wrongly",
         "merging" => "merges packets that must stay apart",
         "size" => "does not pass packets of its MTU",
         "counters" => "counts wrongly",
-        "queues" if what.starts_with("TCP flow from") => {
-            "does not keep a flow on one receive queue"
-        }
+        "queues" if splits_flows(check) => "does not keep a flow on one receive queue",
         "queues" => "does not spread flows over its receive queues",
         "vlan" if what.ends_with("checksum") => &*format!("sends a wrong {what} under a VLAN tag"),
         "vlan" if what.ends_with("tag") => "inserts VLAN tags wrongly",
@@ -287,6 +294,36 @@ mod tests {
         // Few were merged: it drops them.
         let few = lost("rx-udp4-apart", "merging");
         assert_eq!(rules(vec![receiving, few]), ["nic-receive"]);
+    }
+
+    #[test]
+    fn bytes_after_a_packet_are_named() {
+        let mut long = check("tx-udp4-length", NicState::Wrong);
+        long.offload.clear();
+        long.reason = Some("frames of 120 bytes".to_owned());
+        long.example.as_mut().unwrap().what =
+            "bytes after the packet in a frame of 120 bytes".to_owned();
+        let title = &findings(&run(vec![long]))[0].title;
+        assert_eq!(title, "sends frames that are too long for their packets");
+    }
+
+    #[test]
+    fn time_stamps_of_a_flow_on_several_queues_are_no_second_cause() {
+        let wrong = |id: &str, group: &str, what: &str| {
+            let mut check = check(id, NicState::Wrong);
+            check.group = group.to_owned();
+            check.offload.clear();
+            check.example.as_mut().unwrap().what = what.to_owned();
+            check
+        };
+        let stamps = wrong("rx-time-stamps", "time", "time stamp");
+        let rules = |what: &str| {
+            let queues = wrong("rx-queues", "queues", what);
+            let found = findings(&run(vec![queues, stamps.clone()])).into_iter();
+            found.map(|one| one.rule).collect::<Vec<_>>()
+        };
+        assert_eq!(rules("TCP flow from port 31000"), ["nic-queues"]);
+        assert_eq!(rules("48 TCP flows"), ["nic-queues", "nic-time"]);
     }
 
     #[test]

@@ -74,6 +74,8 @@ pub enum Fault {
     NicMiscounts { every: u32 },
     /// Host A's card puts all flows into one receive queue.
     NicOneQueue,
+    /// Host A's card puts the frames of each flow into several receive queues.
+    NicUnstableRss,
     /// Host A's card merges received segments and datagrams that must stay apart.
     NicMerges,
     /// Host A's card takes received segments and datagrams with a wrong checksum for right.
@@ -118,6 +120,7 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "nic-tso-flags" "" NicTsoFlags {} "this host's NIC repeats PSH and CWR in each segment that it cuts" &[];
     "nic-miscounts" "4" NicMiscounts { every: count } "this host's NIC counts every n-th received frame twice" &[];
     "nic-one-queue" "" NicOneQueue {} "this host's NIC puts all flows into one receive queue" &[];
+    "nic-unstable-rss" "" NicUnstableRss {} "this host's NIC puts a flow's frames into several receive queues" &[];
     "nic-merges" "" NicMerges {} "this host's NIC merges what it must not" &[];
     "nic-passes-wrong" "" NicPassesWrong {} "this host's NIC calls wrong checksums right" &[];
     "nic-drops-short" "64" NicDropsShort { bytes: count } "this host's NIC drops shorter IP frames that arrive" &[];
@@ -153,6 +156,7 @@ impl Fault {
                 | Self::NicTsoFlags
                 | Self::NicMiscounts { .. }
                 | Self::NicOneQueue
+                | Self::NicUnstableRss
                 | Self::NicMerges
                 | Self::NicPassesWrong
                 | Self::NicDropsShort { .. }

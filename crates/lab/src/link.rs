@@ -13,7 +13,7 @@ use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_linux::rtnl::{Rtnl, RtnlError};
 
 use super::host::disable_ipv6;
-use super::wire::{Nic, Port, Ports, RECEIVE_QUEUES, Wire, WireSpec};
+use super::wire::{Nic, Port, Ports, RECEIVE_QUEUES, Senders, Wire, WireSpec};
 use super::{Host, LabError, LabPlan, cannot};
 
 /// One end of a link.
@@ -138,14 +138,15 @@ fn open_ports(mtu_bytes: u32, nic: Option<Nic>) -> Result<Ports, LabError> {
     };
     up().map_err(cannot("set the wire up"))?;
     let frame_bytes_max = mtu_bytes as usize + ETHERNET_AND_TAG_BYTES;
-    let open = |interface| match nic {
+    let is_unstable = nic.is_some_and(|nic| nic.has_unstable_rss);
+    let open = |interface, is_unstable| match nic {
         None => plain_port(interface, frame_bytes_max),
-        Some(_) => offloading_port(interface, frame_bytes_max),
+        Some(_) => offloading_port(interface, frame_bytes_max, is_unstable),
     };
     let both = || {
         Ok(Ports {
-            near: open("near")?,
-            far: open("far")?,
+            near: open("near", is_unstable)?,
+            far: open("far", false)?,
             frame_bytes_max,
             offloads: None,
         })
@@ -156,18 +157,21 @@ fn open_ports(mtu_bytes: u32, nic: Option<Nic>) -> Result<Ports, LabError> {
 fn plain_port(interface: &str, frame_bytes_max: usize) -> io::Result<Port> {
     Ok(Port {
         receiver: PacketReceiver::open(interface, frame_bytes_max, RING_BYTES)?,
-        sender: PacketSender::open(interface)?,
+        senders: Senders::one(PacketSender::open(interface)?),
     })
 }
 
-/// Takes packets with what their host leaves to its card, and spreads flows over the queues.
-fn offloading_port(interface: &str, frame_bytes_max: usize) -> io::Result<Port> {
+/// Takes packets with what their host leaves to its card, and spreads flows over the queues, or each flow's frames.
+fn offloading_port(interface: &str, frame_bytes_max: usize, is_unstable: bool) -> io::Result<Port> {
     // The other end polls only for what was not sent by a card that cuts packets itself.
     ethtool_features::switch(interface, Offload::TcpSegmentation, false)?;
     let longest = frame_bytes_max.max(GSO_BYTES_MAX as usize + ETHERNET_AND_TAG_BYTES);
     Ok(Port {
         receiver: PacketReceiver::open_offloaded(interface, longest, OFFLOADED_RING_BYTES)?,
-        sender: PacketSender::open_queued(interface)?,
+        senders: match is_unstable {
+            true => Senders::in_turn(interface)?,
+            false => Senders::by_flow(interface)?,
+        },
     })
 }
 

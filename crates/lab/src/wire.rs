@@ -11,6 +11,7 @@ mod log;
 mod nic;
 mod relay;
 mod report;
+mod senders;
 mod spec;
 mod store;
 
@@ -21,7 +22,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use linerate_linux::ethtool_features::InForce;
-use linerate_linux::packet::{PacketReceiver, PacketSender};
+use linerate_linux::packet::PacketReceiver;
 
 use super::{LabError, cannot};
 pub use ceiling::Ceiling;
@@ -32,6 +33,7 @@ pub use nic::Nic;
 pub(super) use nic::RECEIVE_QUEUES;
 use relay::Relay;
 pub use report::{DirectionReport, WireReport};
+pub(super) use senders::Senders;
 pub use spec::WireSpec;
 
 /// A wire that carries frames until it is dropped.
@@ -50,7 +52,7 @@ pub(super) struct Wire {
 /// An end of the wire.
 pub(super) struct Port {
     pub receiver: PacketReceiver,
-    pub sender: PacketSender,
+    pub senders: Senders,
 }
 
 /// Both ends, the longest frame, and the offloads of the near end's host if the wire is its card.
@@ -83,8 +85,8 @@ impl Wire {
             offloads,
         } = ports;
         let directions = [
-            ("a-b", near.receiver, far.sender, 0),
-            ("b-a", far.receiver, near.sender, 1),
+            ("a-b", near.receiver, far.senders, 0),
+            ("b-a", far.receiver, near.senders, 1),
         ];
         let began = Instant::now();
         for (name, from, to, number) in directions {

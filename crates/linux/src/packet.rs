@@ -41,6 +41,18 @@ impl PacketSender {
         Self::bound(PacketSocket::open(interface)?)
     }
 
+    /// As [`Self::open_queued`], but the kernel chooses the queue by a hash of this number, and not of the flow: it looks for
+    /// the flow of a frame where a packet with this Ethertype has it (net/core/flow_dissector.c). The frame itself is not
+    /// changed. No protocol may have the number.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_queued_as(interface: &str, ethertype: u16) -> io::Result<Self> {
+        let socket = PacketSocket::open(interface)?;
+        socket.bind_down(ethertype)?;
+        Ok(Self { socket })
+    }
+
     /// As [`Self::open_queued`]. Each frame begins with [`Request::encode`], which the interface carries out, or the kernel
     /// if the interface has that offload off.
     ///

@@ -44,9 +44,9 @@ pub(crate) const OF_INTERFACE: [(OfInterface, &[&str]); 8] = [
     (vlan_received::tags, &["rx-vlan-offload"]),
     (vlan_sent::tags, &["tx-vlan-offload"]),
     (counters::counted, &[]),
+    (queues::spread, &[]),
     (time_stamps::of_software, &[]),
     (time_stamps::of_hardware, &[]),
-    (queues::spread, &[]),
 ];
 
 type OfFamily = fn(&mut Bench, &Family) -> io::Result<Vec<NicCheck>>;

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use linerate_wire::checksum::Checksum;
+use linerate_wire::offload::Upper;
 use linerate_wire::{ether, ipv4, ipv6, udp};
 
 use crate::hex;
@@ -181,75 +182,9 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// Of the beginning of a frame, however long the whole is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
-    /// Where the TCP or UDP header begins, and where its payload does.
-    pub upper_at: usize,
-    pub payload_at: usize,
-    pub is_tcp: bool,
-    /// Source and destination.
-    pub addresses: (IpAddr, IpAddr),
-    /// Source and destination.
-    pub ports: [u16; 2],
-    /// Whether there is a payload.
-    pub has_data: bool,
-}
-
-impl Head {
-    /// `None` for fragments, for packets with extension headers, and for what is neither TCP nor UDP.
-    pub(crate) fn of(frame: &[u8]) -> Option<Self> {
-        let ethernet = ether::Frame::parse(frame)?;
-        let ip_at = frame.len() - ethernet.payload.len();
-        let ip = ethernet.payload;
-        let (protocol, header_bytes, end, addresses) = match ethernet.ethertype {
-            ether::IPV4 if word(ip, 6)? & 0x3FFF == 0 => {
-                let header_bytes = usize::from(ip.first()? & 15) * 4;
-                let addresses = (address::<4>(ip, 12)?, address::<4>(ip, 16)?);
-                (
-                    *ip.get(9)?,
-                    header_bytes,
-                    usize::from(word(ip, 2)?),
-                    addresses,
-                )
-            }
-            ether::IPV6 => {
-                let addresses = (address::<16>(ip, 8)?, address::<16>(ip, 24)?);
-                (*ip.get(6)?, 40, 40 + usize::from(word(ip, 4)?), addresses)
-            }
-            _ => return None,
-        };
-        let upper = ip.get(header_bytes..)?;
-        let of_upper = match protocol {
-            TCP => usize::from(upper.get(12)? >> 4) * 4,
-            UDP => udp::HEADER_BYTES,
-            _ => return None,
-        };
-        let upper_at = ip_at + header_bytes;
-        let payload_at = upper_at + of_upper;
-        Some(Self {
-            upper_at,
-            payload_at,
-            is_tcp: protocol == TCP,
-            addresses,
-            ports: [word(upper, 0)?, word(upper, 2)?],
-            // What is longer than the field can say has none there (BIG TCP).
-            has_data: ip_at + end > payload_at || end <= header_bytes,
-        })
-    }
-}
-
-fn address<const N: usize>(bytes: &[u8], at: usize) -> Option<IpAddr>
-where
-    IpAddr: From<[u8; N]>,
-{
-    let octets: &[u8; N] = bytes.get(at..)?.first_chunk()?;
-    Some((*octets).into())
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u16> {
-    let word = bytes.get(at..)?.first_chunk()?;
-    Some(u16::from_be_bytes(*word))
+/// Source and destination port of the TCP segment or UDP datagram that a frame begins; of part of a frame, too.
+pub(crate) fn ports_of_beginning(frame: &[u8]) -> Option<[u16; 2]> {
+    Upper::of_beginning(frame)?.ports(frame)
 }
 
 /// The two zeros of one's complement.

@@ -4,11 +4,11 @@
 
 use linerate_model::output::NicExample;
 use linerate_wire::checksum::Checksum;
-use linerate_wire::offload::{Kind, Place, Request, Segmentation, Segments, put};
+use linerate_wire::offload::{Kind, Request, Segmentation, Segments, Upper, put};
 
 use crate::hex;
 use crate::message::Seen;
-use crate::packet::{Head, Packet, TCP, TCP_SUM_AT, UDP, UDP_SUM_AT, shown};
+use crate::packet::{Packet, TCP, UDP, shown};
 
 /// The frames that software would have sent.
 #[derive(Debug, Default)]
@@ -29,22 +29,20 @@ impl Software {
     /// Cuts a packet that this host sends into payloads of at most `size` bytes. What the packet socket did not show of it
     /// is in `payload`.
     pub(crate) fn cut(&mut self, seen: &Seen, frame: &[u8], payload: &[u8], size: u16) {
-        let Some(head) = Head::of(frame) else {
+        let Some(upper) = Upper::of_beginning(frame) else {
             return;
         };
-        let Some(headers) = frame.get(..head.payload_at) else {
+        let Some((headers, rest)) = frame.split_at_checked(upper.payload.start) else {
             return;
         };
-        let bytes = (seen.length as usize).saturating_sub(head.payload_at);
-        let shown = frame
-            .get(head.payload_at..)
-            .filter(|all| all.len() == bytes);
+        let bytes = (seen.length as usize).saturating_sub(headers.len());
+        let shown = Some(rest).filter(|all| all.len() == bytes);
         let Some(payload) = shown.or_else(|| payload.get(..bytes)) else {
             return;
         };
         let mut whole = headers.to_vec();
         whole.extend(payload);
-        self.frames.extend(segments(whole, &head, size));
+        self.frames.extend(segments(whole, &upper, size));
     }
 
     /// What differs in a frame from what software would have sent with the same payload; nothing to say of one of which
@@ -87,8 +85,8 @@ fn is_same_place(one: &Packet<'_>, other: &Packet<'_>) -> bool {
 }
 
 /// The frames of a whole packet.
-fn segments(mut packet: Vec<u8>, head: &Head, size: u16) -> Vec<Vec<u8>> {
-    let Some(request) = begun(&mut packet, head, size) else {
+fn segments(mut packet: Vec<u8>, upper: &Upper, size: u16) -> Vec<Vec<u8>> {
+    let Some(request) = begun(&mut packet, upper, size) else {
         return Vec::new();
     };
     let Some(mut segments) = Segments::of(&packet, &request) else {
@@ -103,23 +101,18 @@ fn segments(mut packet: Vec<u8>, head: &Head, size: u16) -> Vec<Vec<u8>> {
 }
 
 /// Writes the sum of the pseudo-header, as the kernel does for an interface.
-fn begun(packet: &mut [u8], head: &Head, size: u16) -> Option<Request> {
-    let (protocol, sum_at) = match head.is_tcp {
-        true => (TCP, TCP_SUM_AT),
-        false => (UDP, UDP_SUM_AT),
+fn begun(packet: &mut [u8], upper: &Upper, size: u16) -> Option<Request> {
+    let (from, to) = (upper.source, upper.destination);
+    let (kind, protocol) = match (upper.is_tcp, from.is_ipv4()) {
+        (false, _) => (Kind::Udp, UDP),
+        (true, true) => (Kind::Tcp4, TCP),
+        (true, false) => (Kind::Tcp6, TCP),
     };
-    let (start, field) = (head.upper_at, head.upper_at + sum_at);
-    let (from, to) = head.addresses;
-    let kind = match (head.is_tcp, from.is_ipv4()) {
-        (false, _) => Kind::Udp,
-        (true, true) => Kind::Tcp4,
-        (true, false) => Kind::Tcp6,
-    };
-    let length = u32::try_from(packet.len().checked_sub(start)?).ok()?;
+    let length = u32::try_from(packet.len().checked_sub(upper.checksum.start)?).ok()?;
     let sum = Checksum::pseudo_header(from, to, protocol, length)?;
-    put(packet, field, !sum.finish());
+    put(packet, upper.checksum.field, !sum.finish());
     Some(Request {
-        checksum: Some(Place { start, field }),
+        checksum: Some(upper.checksum),
         segmentation: Some(Segmentation {
             kind,
             payload_bytes: size,

@@ -14,7 +14,7 @@ use linerate_wire::proc::{snmp, snmp6};
 
 use crate::hex;
 use crate::message::{Answer, Ask, Met, Seen};
-use crate::packet::Head;
+use crate::packet::ports_of_beginning;
 use crate::services;
 
 /// The sockets of an end. Everything is of the network namespace of the thread that opens it.
@@ -311,7 +311,7 @@ fn ports(connection: &str) -> Option<[u16; 2]> {
 /// Whether a frame is between these ports, in either direction.
 fn is_of(frame: &[u8], [one, other]: [u16; 2]) -> bool {
     // It may have been merged, and be seen in part.
-    let ports = Head::of(frame).map(|head| head.ports);
+    let ports = ports_of_beginning(frame);
     ports == Some([one, other]) || ports == Some([other, one])
 }
 

@@ -201,6 +201,33 @@ proptest! {
     }
 }
 
+/// A packet socket shows the first bytes of a long packet; BIG TCP has no length there (0).
+#[test]
+fn the_beginning_of_a_frame_has_the_same_places() {
+    for kind in [Kind::Tcp4, Kind::Tcp6, Kind::Udp] {
+        let packet = Packet {
+            kind,
+            ipv6: false,
+            vlan: true,
+            identification: 1,
+            sequence: 1,
+            flags: 0x10,
+            option_words: 3,
+            payload: vec![7; 900],
+            segment_bytes: 0,
+        };
+        let (mut frame, _) = packet.whole();
+        let whole = Upper::of(&frame).unwrap();
+        assert_eq!(Upper::of_beginning(&frame[..192]), Some(whole.clone()));
+        assert_eq!(Upper::of(&frame[..192]), None);
+        let length = whole.network + if kind == Kind::Tcp6 { 4 } else { 2 };
+        frame[length..length + 2].fill(0);
+        let shown = Upper::of_beginning(&frame[..192]).unwrap();
+        assert_eq!(shown.payload, whole.payload.start..192);
+        assert_eq!(Upper::of(&frame), None);
+    }
+}
+
 /// The payload's last two bytes make the sum fold to zero.
 #[test]
 fn udp_is_never_sent_without_a_checksum() {

@@ -26,6 +26,8 @@ pub struct Nic {
     pub counts_twice_every: u32,
     /// Puts all flows into one receive queue.
     pub has_one_queue: bool,
+    /// Puts the frames of each flow into several receive queues.
+    pub has_unstable_rss: bool,
     /// Merges received segments and datagrams that must stay apart, while GRO is on.
     pub merges: bool,
     /// Takes received segments and datagrams with a wrong checksum for right, while receive checksum offload is on.
@@ -48,6 +50,7 @@ impl Nic {
             Fault::NicTsoFlags => self.repeats_tcp_flags = true,
             Fault::NicMiscounts { every } => self.counts_twice_every = every,
             Fault::NicOneQueue => self.has_one_queue = true,
+            Fault::NicUnstableRss => self.has_unstable_rss = true,
             Fault::NicMerges => self.merges = true,
             Fault::NicPassesWrong => self.passes_wrong = true,
             Fault::NicDropsShort { bytes } => self.drops_short_bytes = bytes,

@@ -11,7 +11,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
 use linerate_linux::clock;
-use linerate_linux::packet::{PacketReceiver, PacketSender};
+use linerate_linux::packet::PacketReceiver;
 use linerate_method::impair::{DropReason, Fate, Wire};
 
 use super::counters::Published;
@@ -19,12 +19,13 @@ use super::ecn::{EcnChange, Marker};
 use super::log::{DirectionLog, Entry};
 use super::nic::{Reception, Transmission};
 use super::report::DirectionReport;
+use super::senders::Senders;
 use super::store::Store;
 
 pub(super) struct Relay {
     pub name: &'static str,
     pub from: PacketReceiver,
-    pub to: PacketSender,
+    pub to: Senders,
     pub began: Instant,
     pub impairment: Wire,
     /// The sender's card, where it is one that carries out offloads.
@@ -51,7 +52,7 @@ impl Relay {
         let slots = (STORE_BYTES / self.frame_bytes_max).clamp(64, SLOTS_MAX) as u32;
         let mut egress = Egress {
             to: Outlet {
-                sender: self.to,
+                senders: self.to,
                 card: self.reception,
             },
             store: Store::new(slots, self.frame_bytes_max),
@@ -233,27 +234,29 @@ impl Egress {
 
 /// The receiver's side, with its card if that has a fault.
 struct Outlet {
-    sender: PacketSender,
+    senders: Senders,
     card: Option<Reception>,
 }
 
 impl Outlet {
     fn send(&mut self, frame: &[u8], now_ns: u64, report: &mut DirectionReport) -> bool {
         let Some(card) = &mut self.card else {
-            return send(&self.sender, frame, report);
+            return send(&mut self.senders, frame, report);
         };
-        let passed = card.take(frame, now_ns, |frame| send(&self.sender, frame, report));
+        let to = &mut self.senders;
+        let passed = card.take(frame, now_ns, |frame| send(to, frame, report));
         report.lost_in_card += u64::from(!passed);
         true
     }
 
     fn flush(&mut self, now_ns: u64, report: &mut DirectionReport) -> Option<u64> {
         let card = self.card.as_mut()?;
-        card.flush(now_ns, |frame| send(&self.sender, frame, report))
+        let to = &mut self.senders;
+        card.flush(now_ns, |frame| send(to, frame, report))
     }
 }
 
-fn send(to: &PacketSender, frame: &[u8], report: &mut DirectionReport) -> bool {
+fn send(to: &mut Senders, frame: &[u8], report: &mut DirectionReport) -> bool {
     let sent = to.send(frame).is_ok();
     report.delivered += u64::from(sent);
     report.refused += u64::from(!sent);

@@ -37,6 +37,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("nic_tso_flags_repeats_psh", nic_tso_flags_repeats_psh),
     ("nic_miscounts_adds_frames", nic_miscounts_adds_frames),
     ("nic_one_queue_gets_all_flows", nic_one_queue_gets_all_flows),
+    (
+        "nic_unstable_rss_spreads_a_flow",
+        nic_unstable_rss_spreads_a_flow,
+    ),
     ("nic_merges_datagrams", nic_merges_datagrams),
     (
         "nic_passes_wrong_to_the_socket",
@@ -82,8 +86,8 @@ fn frames_to(receiver: &mut PacketReceiver, port: u16, count: usize) -> Outcome<
 }
 
 fn destination_port(frame: &[u8]) -> Option<u16> {
-    let [_, _, high, low] = Upper::of(frame)?.ports(frame)?;
-    Some(u16::from_be_bytes([high, low]))
+    let [_, to] = Upper::of(frame)?.ports(frame)?;
+    Some(to)
 }
 
 fn is_right(frame: &[u8]) -> bool {
@@ -328,7 +332,6 @@ fn by_flows(lab: &Lab, flows: usize) -> Outcome<Vec<u64>> {
 
 fn nic_one_queue_gets_all_flows(isolation: &Isolation) -> Outcome {
     let lab = healthy(isolation)?;
-    let has_all = |counts: &[u64], all: u64| counts.iter().any(|count| *count >= all);
     let one = by_flows(&lab, 1)?;
     let others = one.iter().filter(|count| **count >= 10).count();
     ensure(one.len() == 4 && has_all(&one, 20) && others == 1, || {
@@ -341,6 +344,21 @@ fn nic_one_queue_gets_all_flows(isolation: &Isolation) -> Outcome {
     let faulty = by_flows(&lab_with(isolation, &["nic-one-queue"])?, 32)?;
     ensure(faulty.len() == 4 && has_all(&faulty, 640), || {
         format!("32 flows with the fault: {faulty:?}")
+    })
+}
+
+/// Whether one queue got that many.
+fn has_all(counts: &[u64], all: u64) -> bool {
+    counts.iter().any(|count| *count >= all)
+}
+
+/// The test above has the same of a card without the fault.
+fn nic_unstable_rss_spreads_a_flow(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["nic-unstable-rss"])?;
+    let one = by_flows(&lab, 1)?;
+    let all: u64 = one.iter().sum();
+    ensure(one.len() == 4 && all >= 20 && !has_all(&one, 20), || {
+        format!("one flow: {one:?}")
     })
 }
 

@@ -32,6 +32,21 @@ pub struct NicCheck {
     pub change: Option<Change>,
 }
 
+impl NicCheck {
+    /// What shows that it is wrong.
+    #[must_use]
+    pub fn proof(&self) -> Option<&'static str> {
+        let example = self.example.as_ref()?;
+        let is_counted = self.group == "queues" || example.what.starts_with("growth of");
+        Some(match (&example.frame, &*example.seen) {
+            _ if is_counted => "a counter",
+            _ if self.group == "time" => "a time stamp",
+            (None, _) | (_, "nothing") => "a comparison of frames",
+            (Some(_), _) => "a frame",
+        })
+    }
+}
+
 /// Whether a property holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -73,4 +88,55 @@ pub struct NicExample {
     pub seen: String,
     /// The frame without FCS, hexadecimal, at most its first 192 bytes.
     pub frame: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_proves_it_is_what_was_seen() {
+        let (frame, growth) = (Some("0200"), "growth of rx_packets");
+        for (group, what, seen, frame, expected) in [
+            ("transmit", "UDP checksum", "0000", frame, "a frame"),
+            (
+                "receive",
+                "datagram",
+                "nothing",
+                frame,
+                "a comparison of frames",
+            ),
+            (
+                "segmentation",
+                "the frames together",
+                "byte 9 is in none",
+                None,
+                "a comparison of frames",
+            ),
+            ("counters", growth, "150", None, "a counter"),
+            ("receive", "growth of InCsumErrors", "0", None, "a counter"),
+            (
+                "queues",
+                "48 TCP flows",
+                "all on queue 0",
+                None,
+                "a counter",
+            ),
+            ("time", "time stamp", "5", None, "a time stamp"),
+        ] {
+            let example = NicExample {
+                what: what.to_owned(),
+                seen: seen.to_owned(),
+                frame: frame.map(str::to_owned),
+                ..NicExample::default()
+            };
+            let check = NicCheck {
+                group: group.to_owned(),
+                example: Some(example),
+                ..NicCheck::default()
+            };
+            assert_eq!(check.proof(), Some(expected), "{group}: {what}");
+        }
+        assert_eq!(NicCheck::default().proof(), None);
+    }
 }

@@ -7,12 +7,12 @@ use std::net::IpAddr;
 use linerate_linux::signal::Interrupt;
 use linerate_model::failure::Failure;
 use linerate_model::output::Role;
+use linerate_wire::offload::Upper;
 
 use super::ports::Ports;
 use super::{Bench, Family};
 use crate::far::{End, Far};
 use crate::message::{Ask, Met};
-use crate::packet::Head;
 use crate::station::Station;
 
 impl Bench {
@@ -151,8 +151,8 @@ impl Bench {
         self.far.ask(&question)?;
         Self::frames_so_far(&mut self.near, |seen, frame| {
             let [out, back] = &mut ways;
-            let head = Head::of(frame).filter(|head| head.has_data);
-            match (head.map(|head| head.ports), seen.is_outgoing) {
+            let upper = Upper::of_beginning(frame).filter(|upper| !upper.payload.is_empty());
+            match (upper.and_then(|upper| upper.ports(frame)), seen.is_outgoing) {
                 (Some(ports), true) => out.push(ports),
                 (Some([from, to]), false) => back.push([to, from]),
                 (None, _) => {}

@@ -256,7 +256,7 @@ fn gone(
     match from_port(frame).and_then(|port| others.get(&port)) {
         Some(merged) => Some(fault(why, frame, merged)),
         None if filters_tags && is_tagged(frame) => None,
-        None => Some(missing("at the interface", frame.len())),
+        None => Some(missing("frame", frame.len(), "at the interface")),
     }
 }
 
@@ -266,7 +266,7 @@ fn fault(why: &str, sent: &[u8], merged: &[u8]) -> NicExample {
         offset: None,
         expected: format!("a frame of {} bytes", sent.len()),
         seen: match merged.len() == sent.len() {
-            true => "another of as many".to_owned(),
+            true => format!("another of {} bytes", merged.len()),
             false => format!("one of {} bytes", merged.len()),
         },
         frame: Some(shown(merged)),

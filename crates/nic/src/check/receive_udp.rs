@@ -65,7 +65,7 @@ fn good(bench: &mut Bench, family: &Family, path: &Path, sizes: &[usize]) -> io:
         }
     }
     for (payload, frame) in open {
-        let never = missing("at the socket", payload.len());
+        let never = missing("datagram", payload.len(), "at the socket");
         let frame_text = Some(shown(&frame));
         tally.case(
             carried(&frame),

@@ -8,13 +8,14 @@ use std::net::{Shutdown, TcpListener, UdpSocket};
 use linerate_linux::udp as linux_udp;
 use linerate_linux::vlan_push::VlanPush;
 use linerate_model::output::{NicCheck, NicExample};
+use linerate_wire::offload::Upper;
 
 use super::tag;
 use super::transmit_tcp::{connected, until_its_end};
 use super::transmit_udp::{is_from, missing};
 use crate::bench::{Bench, Family};
 use crate::message::Seen;
-use crate::packet::{Head, Packet, TCP, UDP, shown};
+use crate::packet::{Packet, TCP, UDP, shown};
 use crate::services::SINK;
 use crate::software::Software;
 use crate::tally::Tally;
@@ -98,9 +99,8 @@ fn software(
     let mut software = bench.software();
     let size = u16::try_from(size).unwrap_or(u16::MAX);
     Bench::frames_so_far(&mut bench.near, |seen, frame| {
-        let head = Head::of(frame).filter(|head| head.is_tcp && head.ports[0] == port);
-        if let Some(head) = head.filter(|_| seen.is_outgoing) {
-            software.cut(seen, frame, stream.from(frame, &head), size);
+        if seen.is_outgoing && is_beginning_from(frame, TCP, port) {
+            software.cut(seen, frame, stream.from(frame), size);
         }
     })?;
     Ok(software)
@@ -154,9 +154,9 @@ impl<'a> Stream<'a> {
     }
 
     /// The bytes from the place of a segment on.
-    fn from(&self, frame: &[u8], head: &Head) -> &'a [u8] {
-        let at = head.upper_at + 4;
-        let sequence = frame.get(at..).and_then(<[u8]>::first_chunk);
+    fn from(&self, frame: &[u8]) -> &'a [u8] {
+        let sequence = Upper::of_beginning(frame)
+            .and_then(|upper| frame.get(upper.checksum.start + 4..)?.first_chunk());
         let at = sequence.map_or(0, |bytes| self.place(u32::from_be_bytes(*bytes)));
         self.bytes.get(at..).unwrap_or_default()
     }
@@ -277,7 +277,7 @@ fn cut(
             left == 0
         })?;
         Bench::frames_so_far(&mut bench.near, |seen, frame| {
-            if seen.is_outgoing && is_head_from(frame, own_port) {
+            if seen.is_outgoing && is_beginning_from(frame, UDP, own_port) {
                 software.cut(seen, frame, &whole, size as u16);
             }
         })?;
@@ -307,15 +307,18 @@ fn cut(
     if tally.tried() > 0 {
         let never = open
             .iter()
-            .map(|one| missing("at the other end", one.len()));
+            .map(|one| missing("datagram", one.len(), "at the other end"));
         never.for_each(|fault| tally.case(0, Some(fault)));
     }
     Ok(None)
 }
 
-/// Also of a frame that is seen in part.
-fn is_head_from(frame: &[u8], port: u16) -> bool {
-    Head::of(frame).is_some_and(|head| !head.is_tcp && head.ports[0] == port)
+/// As [`is_from`], also of a frame that is seen in part.
+fn is_beginning_from(frame: &[u8], protocol: u8, port: u16) -> bool {
+    Upper::of_beginning(frame).is_some_and(|upper| {
+        upper.is_tcp == (protocol == TCP)
+            && upper.ports(frame).is_some_and(|[from, _]| from == port)
+    })
 }
 
 /// `udp_send_skb` of net/ipv4/udp.c, up to Linux 6.10.

@@ -9,7 +9,7 @@ use linerate_model::output::{NicCheck, NicExample};
 use super::transmit_udp::{is_from, missing};
 use crate::bench::{Bench, Family};
 use crate::craft::{self, Marks};
-use crate::packet::{Head, Packet, UDP, shown};
+use crate::packet::{Packet, UDP, ports_of_beginning, shown};
 use crate::station::end;
 use crate::tally::Tally;
 use crate::vectors;
@@ -45,7 +45,7 @@ fn sent(bench: &mut Bench, family: &Family, tally: &mut Tally) -> io::Result<()>
     let own_largest = bench.own_largest_payload(family);
     for size in [largest - 1, largest] {
         let payload = vectors::payload(size, 41);
-        let mut fault = Some(missing("at the other end", size));
+        let mut fault = Some(missing("datagram", size, "at the other end"));
         for _ in 0..ROUNDS {
             socket.send(&payload)?;
             Bench::frames(&mut bench.far, |_, bytes| {
@@ -159,7 +159,7 @@ fn came(
 
 /// Another size has another port.
 fn has_port(frame: &[u8], port: u16) -> bool {
-    Head::of(frame).is_some_and(|head| head.ports[0] == port)
+    ports_of_beginning(frame).is_some_and(|[from, _]| from == port)
 }
 
 fn unlike(sent: &[u8], came: Option<&[u8]>, is_longer: bool) -> Option<NicExample> {

@@ -10,7 +10,7 @@ use linerate_model::output::{NicCheck, NicExample};
 
 use crate::bench::{Bench, Family};
 use crate::craft::{self, Marks};
-use crate::packet::Head;
+use crate::packet::ports_of_beginning;
 use crate::tally::Tally;
 use crate::vectors;
 
@@ -123,7 +123,7 @@ fn received(bench: &mut Bench, family: &Family) -> io::Result<Vec<u64>> {
     bench.send_inward(&frames)?;
     let mut stamps_ns = Vec::new();
     Bench::frames(&mut bench.near, |seen, bytes| {
-        let is_of_flow = Head::of(bytes).is_some_and(|head| head.ports == ports);
+        let is_of_flow = ports_of_beginning(bytes) == Some(ports);
         if !seen.is_outgoing && is_of_flow {
             stamps_ns.push(seen.wall_ns);
         }

@@ -168,7 +168,10 @@ impl Sent {
                 .get_mut(*kind)
                 .filter(|tally| tally.tried() > 0)
             {
-                tally.case(0, Some(missing("at the other end", payload.len())));
+                tally.case(
+                    0,
+                    Some(missing("datagram", payload.len(), "at the other end")),
+                );
             }
         }
     }
@@ -194,10 +197,10 @@ pub(super) fn altered(packet: &Packet<'_>) -> NicExample {
     }
 }
 
-/// A datagram that was sent several times, and never came.
-pub(super) fn missing(place: &str, size: usize) -> NicExample {
+/// A datagram or frame that was sent several times, and never came.
+pub(super) fn missing(what: &str, bytes: usize, place: &str) -> NicExample {
     NicExample {
-        what: format!("datagram of {size} bytes"),
+        what: format!("{what} of {bytes} bytes"),
         expected: place.to_owned(),
         seen: "nothing".to_owned(),
         ..NicExample::default()

@@ -79,7 +79,7 @@ fn untagged(sent: &[u8], others: &[Vec<u8>]) -> NicExample {
         }
         None => NicExample {
             frame: Some(shown(sent)),
-            ..missing("at the interface", sent.len())
+            ..missing("frame", sent.len(), "at the interface")
         },
     }
 }

@@ -98,7 +98,7 @@ impl Sent {
         } else {
             let never = self
                 .open()
-                .map(|(payload, ..)| missing("at the other end", payload.len()));
+                .map(|(payload, ..)| missing("datagram", payload.len(), "at the other end"));
             never.for_each(|fault| tags.case(0, Some(fault)));
         }
         Ok(())

@@ -4,13 +4,15 @@
 
 mod lost;
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use linerate_model::map::Map;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{
-    Change, Evidence, Fact, Finding, ForwardResult, Output, Passage, Role, Weight,
+    Change, Evidence, Fact, Finding, ForwardResult, NicCheck, NicState, Output, Passage, Role,
+    Weight,
 };
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
@@ -73,6 +75,7 @@ pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
 pub(super) fn none(output: &Output) -> Line {
     let (text, tone) = not_measured(output)
         .or_else(|| of_a_device(output))
+        .or_else(|| of_an_interface(output))
         .unwrap_or_else(|| of_tests(output));
     Line::new(2, text).tone(tone)
 }
@@ -106,6 +109,15 @@ fn of_a_device(output: &Output) -> Option<(String, Tone)> {
         return None;
     };
     Some((text.to_owned(), Tone::Plain))
+}
+
+/// What could not be judged is neither right nor wrong.
+fn of_an_interface(output: &Output) -> Option<(String, Tone)> {
+    let checks = output.checks.iter();
+    let right = checks.filter(|one| one.state == NicState::Right).count();
+    let others = output.checks.len() - right;
+    let text = format!("nothing to fix: {right} right, {others} not judged");
+    (others > 0 && !is_cut_short(output)).then_some((text, Tone::Good))
 }
 
 fn of_tests(output: &Output) -> (String, Tone) {
@@ -196,7 +208,7 @@ fn cause(output: &Output, number: usize, finding: &Finding, earlier: &[&Finding]
     let said = before.map(|index| (index + 1, earlier[index]));
     let again =
         |text: fn(&Finding) -> &str| said.is_some_and(|(_, known)| text(known) == text(finding));
-    let sure = strength(finding);
+    let sure = strength(output, finding);
     let mut parts = vec![
         ("where", format!("{}; {sure}", place(finding))),
         ("explains", explains(output, finding)),
@@ -302,9 +314,9 @@ fn risk(change: &Change) -> (&'static str, String) {
 }
 
 /// The strength of the evidence, in words.
-fn strength(finding: &Finding) -> &str {
-    match (finding.strength.as_str(), is_weighed(finding)) {
-        ("proven", false) => "proven: by a counter",
+fn strength<'f>(output: &Output, finding: &'f Finding) -> Cow<'f, str> {
+    let words = match (finding.strength.as_str(), is_weighed(finding)) {
+        ("proven", false) => return format!("proven: by {}", proof(output, finding)).into(),
         ("proven", true) => "proven: a message or counter names it",
         ("consistent", false) => "likely: consistent with all known facts",
         ("consistent", true) => {
@@ -313,7 +325,18 @@ fn strength(finding: &Finding) -> &str {
         ("weak", false) => "possible: weak evidence",
         ("weak", true) => "possible: a known cause of such symptoms",
         (other, _) => other,
-    }
+    };
+    words.into()
+}
+
+/// What a check of an interface saw, if the evidence is one; a rule's is a counter.
+fn proof(output: &Output, finding: &Finding) -> &'static str {
+    let seen = |one: &Evidence| {
+        let mut checks = output.checks.iter().filter(|check| check.id == one.fact);
+        checks.find_map(NicCheck::proof)
+    };
+    let mut evidence = finding.evidence.iter();
+    evidence.find_map(seen).unwrap_or("a counter")
 }
 
 /// Whether it is a cause that was weighed, not a rule's.

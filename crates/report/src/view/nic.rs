@@ -151,4 +151,4 @@ fn why(check: &NicCheck) -> String {
     }
 }
 
-const HEADING: &str = "checks, as the other end saw the frames";
+const HEADING: &str = "checks, by what both ends saw";

@@ -7,9 +7,9 @@ use std::ops::Range;
 use super::Place;
 use crate::checksum::Checksum;
 use crate::ether::{self, Frame};
-use crate::{ipv4, ipv6, udp};
+use crate::udp;
 
-/// A whole TCP segment or UDP datagram. All places are offsets in the frame, bytes.
+/// A TCP segment or UDP datagram. All places are offsets in the frame, bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upper {
     /// Source address.
@@ -27,42 +27,59 @@ pub struct Upper {
 }
 
 impl Upper {
-    /// Of a frame with at most two VLAN tags; `None` for fragments, other protocols, and what is cut.
+    /// Of a frame with at most two VLAN tags; `None` for fragments, packets with extension headers, other protocols, and
+    /// what is cut.
     #[must_use]
     pub fn of(frame: &[u8]) -> Option<Self> {
+        Self::parse(frame)
+            .filter(|upper| (upper.payload.start..=frame.len()).contains(&upper.payload.end))
+    }
+
+    /// Also of the beginning of a frame: the payload may end after it. That of a packet whose length field is too short for
+    /// its length (BIG TCP) is what is here of it.
+    #[must_use]
+    pub fn of_beginning(frame: &[u8]) -> Option<Self> {
+        let mut upper = Self::parse(frame)?;
+        if upper.payload.end < upper.payload.start {
+            upper.payload.end = frame.len().max(upper.payload.start);
+        }
+        Some(upper)
+    }
+
+    /// The payload ends where the length field says.
+    fn parse(frame: &[u8]) -> Option<Self> {
         let ethernet = Frame::parse(frame)?;
         let network = frame.len() - ethernet.payload.len();
-        let (source, destination, protocol, whole, end) = match ethernet.ethertype {
-            ether::IPV4 => {
-                let packet = ipv4::Packet::parse(ethernet.payload)?;
-                let whole = (!packet.is_fragment()).then_some(packet.payload)?;
-                let end = network + word(frame, network + 2)?;
-                let (from, to) = (packet.source.into(), packet.destination.into());
-                (from, to, packet.protocol, whole, end)
+        let ip = ethernet.payload;
+        let (source, destination, protocol, header_bytes, ip_bytes) = match ethernet.ethertype {
+            ether::IPV4 if word(ip, 6)? & FRAGMENT == 0 => {
+                let header_bytes = usize::from(ip.first()? & 15) * 4;
+                let (from, to) = (address::<4>(ip, 12)?, address::<4>(ip, 16)?);
+                (from, to, *ip.get(9)?, header_bytes, word(ip, 2)?)
             }
             ether::IPV6 => {
-                let packet = ipv6::Packet::parse(ethernet.payload)?;
-                let whole = (!packet.is_fragment()).then_some(packet.payload)?;
-                let end = network + 40 + word(frame, network + 4)?;
-                let (from, to) = (packet.source.into(), packet.destination.into());
-                (from, to, packet.protocol, whole, end)
+                let (from, to) = (address::<16>(ip, 8)?, address::<16>(ip, 24)?);
+                (from, to, *ip.get(6)?, 40, 40 + word(ip, 4)?)
             }
             _ => return None,
         };
-        let start = end.checked_sub(whole.len())?;
-        let (is_tcp, field, header_bytes) = match protocol {
-            TCP => (true, start + 16, usize::from(whole.get(12)? >> 4) * 4),
-            udp::PROTOCOL => (false, start + 6, udp::HEADER_BYTES),
+        let start = network + header_bytes;
+        let upper = frame.get(start..)?;
+        let (is_tcp, field, least, of_upper) = match protocol {
+            TCP => (true, 16, 20, usize::from(upper.get(12)? >> 4) * 4),
+            udp::PROTOCOL => (false, 6, udp::HEADER_BYTES, udp::HEADER_BYTES),
             _ => return None,
         };
-        let least = if is_tcp { 20 } else { udp::HEADER_BYTES };
-        (header_bytes >= least && header_bytes <= whole.len()).then_some(Self {
+        (header_bytes >= 20 && of_upper >= least).then_some(Self {
             source,
             destination,
             is_tcp,
             network,
-            checksum: Place { start, field },
-            payload: start + header_bytes..end,
+            checksum: Place {
+                start,
+                field: start + field,
+            },
+            payload: start + of_upper..network + ip_bytes,
         })
     }
 
@@ -78,8 +95,9 @@ impl Upper {
 
     /// Source and destination port.
     #[must_use]
-    pub fn ports(&self, frame: &[u8]) -> Option<[u8; 4]> {
-        frame.get(self.checksum.start..)?.first_chunk().copied()
+    pub fn ports(&self, frame: &[u8]) -> Option<[u16; 2]> {
+        let &[a, b, c, d] = frame.get(self.checksum.start..)?.first_chunk()?;
+        Some([u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])])
     }
 }
 
@@ -88,5 +106,15 @@ fn word(frame: &[u8], at: usize) -> Option<usize> {
     Some(u16::from_be_bytes(*word).into())
 }
 
+fn address<const N: usize>(bytes: &[u8], at: usize) -> Option<IpAddr>
+where
+    IpAddr: From<[u8; N]>,
+{
+    let octets: &[u8; N] = bytes.get(at..)?.first_chunk()?;
+    Some((*octets).into())
+}
+
+/// Of the field of flags and offset: whether there are more fragments, or earlier ones (RFC 791 section 3.1).
+const FRAGMENT: usize = 0x3FFF;
 /// IP protocol number.
 const TCP: u8 = 6;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every loss and every refusal has a cause or a line that says that there is none.
+//! Every loss and every refusal has a cause or a line that says that there is none. A finding says what proves it.
 
-use linerate_model::output::{Finding, Knee, LedgerEntry, Output, Protocol, Stage, Test};
+use linerate_model::output::{
+    Evidence, Finding, Knee, LedgerEntry, NicCheck, NicExample, NicState, Output, Protocol, Stage,
+    Test,
+};
 
-use super::blocks;
+use super::{blocks, none, strength};
 
 /// Two UDP tests: `first` lost nothing; `second` lost 758 packets at this stage.
 fn lossy(stage: &str) -> Output {
@@ -118,4 +121,54 @@ fn a_refusal_is_nothing_to_pass_over() {
     };
     assert!(refused(758).contains("kernel refused 758 datagrams"));
     assert!(refused(3).contains("nothing to fix"));
+}
+
+#[test]
+fn what_was_not_judged_is_not_called_right() {
+    let checks = |states: &[NicState]| {
+        let checks = states.iter().map(|state| NicCheck {
+            state: *state,
+            ..NicCheck::default()
+        });
+        let output = Output {
+            kind: "nic-check".to_owned(),
+            explained: true,
+            checks: checks.collect(),
+            ..Output::default()
+        };
+        none(&output).text
+    };
+    assert_eq!(checks(&[NicState::Right]), "nothing to fix");
+    let some = [NicState::Right, NicState::NotAWire, NicState::NotPossible];
+    assert_eq!(checks(&some), "nothing to fix: 1 right, 2 not judged");
+}
+
+#[test]
+fn what_proves_a_finding_is_in_its_evidence() {
+    let check = |id: &str, frame: Option<&str>| NicCheck {
+        id: id.to_owned(),
+        example: Some(NicExample {
+            frame: frame.map(str::to_owned),
+            ..NicExample::default()
+        }),
+        ..NicCheck::default()
+    };
+    let output = Output {
+        checks: vec![check("other", None), check("tx-udp4-sum", Some("0200"))],
+        ..Output::default()
+    };
+    let words = |fact: &str| {
+        let evidence = Evidence {
+            fact: fact.to_owned(),
+            ..Evidence::default()
+        };
+        let finding = Finding {
+            strength: "proven".to_owned(),
+            evidence: vec![evidence],
+            ..Finding::default()
+        };
+        strength(&output, &finding).into_owned()
+    };
+    assert_eq!(words("tx-udp4-sum"), "proven: by a frame");
+    assert_eq!(words("UdpRcvbufErrors"), "proven: by a counter");
 }
