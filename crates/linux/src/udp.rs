@@ -31,7 +31,7 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 pub use acceptor::{Acceptor, Greeting, Load, plain};
 pub use receiver::{
     Batch, Datagram, JOINED_BYTES, Joined, Payloads, Receiver, ReceiverConfig, RxMode,
-    drops_so_far, queued_bytes,
+    drops_so_far, join, queued_bytes,
 };
 pub use reply::send_from;
 pub use sender::{Fault, Sender, Sent, TxMode, cut};

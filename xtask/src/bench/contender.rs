@@ -60,7 +60,7 @@ impl Contender {
             Tool::Iperf3 => iperf3::pair(path, &self.options, load),
             Tool::Iperf2 => iperf2::pair(path, &self.options, load),
             Tool::Nuttcp => nuttcp::pair(path, &self.options, load),
-            Tool::Bare => bare::pair(path, load),
+            Tool::Bare => bare::pair(path, &self.options, load),
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The rows of the bench: what is asked, of whom.
 
+use super::bare::CUT;
 use super::contender::{Contender, Program, Tool};
 use super::load::Kind;
 
@@ -125,11 +126,12 @@ fn udp(ours: &Program, peers: &[Program]) -> Vec<Row> {
         })
     };
     let row = |name: &'static str, title, payload_bytes, first: Contender| {
-        // A loop that does nothing else is the ceiling of one datagram per call.
+        // A loop that does nothing else is the ceiling of these system calls.
+        let ceiling = |options| Some(Program::bare().with(options));
         let (choices, ceiling): (fn(&Program) -> Choices, _) = match name {
-            _ if name.ends_with("gso") => (segmenting_udp_choices, None),
+            _ if name.ends_with("gso") => (segmenting_udp_choices, ceiling(&[CUT])),
             _ if name.ends_with("mmsg") => (best_udp_choices, None),
-            _ => (udp_choices, Some(Program::bare().with(&[]))),
+            _ => (udp_choices, ceiling(&[])),
         };
         let mut contenders = against(vec![first], peers, choices);
         contenders.extend(ceiling);

@@ -92,7 +92,7 @@ pub struct Receiver {
 impl Receiver {
     /// Prepares the socket and all buffers. A kernel without GRO or batches falls back: see [`Self::mode`].
     pub fn new(fd: OwnedFd, config: ReceiverConfig) -> io::Result<Self> {
-        let gro = config.mode == RxMode::Gro && sockopt::set_int(&fd, SOL_UDP, UDP_GRO, 1).is_ok();
+        let gro = config.mode == RxMode::Gro && join(&fd).is_ok();
         let mode = if config.mode == RxMode::Gro && !gro {
             RxMode::Mmsg
         } else {
@@ -421,6 +421,14 @@ fn gather_for(time: Duration) {
         // Interrupted or not, the queue is looked at next.
         let _ = clock_nanosleep_relative(ClockId::Monotonic, &time);
     }
+}
+
+/// Has neighbours of equal length arrive on this socket as one message (`UDP_GRO`).
+///
+/// # Errors
+/// ENOPROTOOPT before Linux 5.0.
+pub fn join(socket: impl AsFd) -> io::Result<()> {
+    sockopt::set_int(socket, SOL_UDP, UDP_GRO, 1)
 }
 
 /// The drop count that the socket itself holds: `SO_MEMINFO`, else the last column of `/proc/self/net/udp{,6}`.

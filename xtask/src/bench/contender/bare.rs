@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The loop of system calls of this program itself.
 
+use super::super::bare::JOIN;
 use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
 use super::{HOST, words};
 
-pub(super) fn pair(path: String, load: &Load) -> Pair {
+/// Its only option: the kernel cuts and joins.
+pub(super) fn pair(path: String, options: &[String], load: &Load) -> Pair {
+    let joined = options.iter().map(|_cut| JOIN.to_owned());
     let payload_bytes = match load.kind {
         Kind::Udp { payload_bytes, .. } => payload_bytes,
         Kind::Tcp { .. } => 0,
     };
     let (bytes, seconds) = (payload_bytes.to_string(), load.seconds.to_string());
     let with = |rest: &[&str]| [vec![path.clone()], words(rest)].concat();
+    let server = with(&["bare", "receive", PORT_WORD]).into_iter();
+    let client = with(&["bare", "send", HOST, PORT_WORD, &bytes, &seconds]);
     Pair {
-        server: with(&["bare", "receive", PORT_WORD]),
-        client: with(&["bare", "send", HOST, PORT_WORD, &bytes, &seconds]),
+        server: server.chain(joined).collect(),
+        client: [&client, options].concat(),
         port: PORT,
     }
 }
