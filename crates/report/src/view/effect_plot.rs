@@ -8,7 +8,8 @@ use linerate_model::units::format::{
 };
 
 use super::Block;
-use super::comparison::{changes, interval, is_in_per_cent, names, title};
+use super::comparison::{changes, interval, is_in_per_cent, names};
+use super::matrix::titles;
 use super::span::{Span, short};
 
 /// One figure of two sides.
@@ -99,7 +100,7 @@ impl<'c> EffectPlot<'c> {
         };
         let better = if one.higher_is_better { "more" } else { "less" };
         Some(Self {
-            title: format!("{}{}: {better} is better", title(one), unit(one, step)),
+            title: format!("{}{}: {better} is better", named(one), unit(one, step)),
             arms: [arm(before, sides[0]), arm(after, sides[1])],
             span: Span::around(&scaled)?,
             step,
@@ -117,6 +118,13 @@ impl<'c> EffectPlot<'c> {
         let tick = |tick| (self.span.share(tick), short(tick));
         self.span.ticks().into_iter().map(tick).collect()
     }
+}
+
+/// As the tables name the figure.
+fn named(one: &Comparison) -> String {
+    format!("{} {}", titles(&one.metric).0, one.name)
+        .trim()
+        .to_owned()
 }
 
 /// With the layer, for rates that linerate measured.
@@ -419,6 +427,16 @@ o run, 2-9 runs; [-|-] mean or effect, 95 % interval; : no change";
             ..whole.clone()
         };
         assert_eq!(names(&[whole.clone(), cell]), ["A", "B"]);
+        let of_cells = Comparison {
+            metric: "packets_per_second".to_owned(),
+            name: "all cells".to_owned(),
+            ..whole.clone()
+        };
+        assert!(
+            of(&[of_cells])[0]
+                .title
+                .starts_with("packet rate all cells")
+        );
         let mut labelled = whole;
         (labelled.before.label, labelled.after.label) = ("qfe".into(), "a long label".into());
         assert_eq!(names(&[labelled.clone()]), ["qfe", "a long label"]);
