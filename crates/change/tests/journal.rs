@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The journal in a file.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, BufRead, BufReader, Write};
