@@ -13,7 +13,6 @@ mod kind;
 mod link;
 mod name;
 mod networkd;
-mod root;
 mod surroundings;
 mod sysctl;
 #[cfg(test)]

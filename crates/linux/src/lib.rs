@@ -51,6 +51,7 @@ pub mod proc_kept;
 pub mod process;
 pub mod qdisc;
 pub mod random;
+pub mod resolution;
 pub mod rtnl;
 pub mod sandbox;
 pub mod seccomp;

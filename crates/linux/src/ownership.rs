@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who else may put files into a directory: what they put there would be read, or run, as if it were this user's.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+
+use crate::resolution::resolved;
 
 /// A part of a path that another user controls.
 #[derive(Debug)]
@@ -31,31 +32,8 @@ impl std::error::Error for Foreign {}
 /// `PermissionDenied`, with the part of the path that another user controls; or it is not a directory.
 pub fn only_own_write_to(directory: &Path) -> io::Result<()> {
     let users = Users::trusted()?;
-    let (mut at, mut left, mut links) = (PathBuf::from("/"), parts(directory), 0);
-    while let Some(part) = left.pop() {
-        if part == ".." {
-            at.pop();
-            continue;
-        }
-        let next = at.join(&part);
-        let found = fs::symlink_metadata(&next).map_err(|why| named(&next, &why))?;
-        users.own(&next, &found)?;
-        if !found.is_symlink() {
-            users.alone_write_to(&next, &found, left.is_empty())?;
-            at = next;
-            continue;
-        }
-        links += 1;
-        if links > MOST_LINKS {
-            return Err(io::Error::other("too many levels of symbolic links"));
-        }
-        let target = fs::read_link(&next)?;
-        if target.is_absolute() {
-            at = PathBuf::from("/");
-        }
-        left.extend(parts(&target));
-    }
-    Ok(())
+    let see = |part: &Path, is_last| users.decide(part, is_last);
+    resolved(Path::new("/"), directory, see).map(drop)
 }
 
 /// Whose files are as good as this user's.
@@ -73,6 +51,16 @@ impl Users {
         let caller = caller.and_then(|text| text.parse::<u32>().ok());
         all.extend(caller.filter(|_| user == 0));
         Ok(Self { all })
+    }
+
+    /// What a part of the path is.
+    fn decide(&self, path: &Path, is_last: bool) -> io::Result<()> {
+        let found = fs::symlink_metadata(path).map_err(|why| named(path, &why))?;
+        self.own(path, &found)?;
+        match found.is_symlink() {
+            true => Ok(()),
+            false => self.alone_write_to(path, &found, is_last),
+        }
     }
 
     fn own(&self, path: &Path, found: &Metadata) -> io::Result<()> {
@@ -105,21 +93,9 @@ fn named(path: &Path, why: &io::Error) -> io::Error {
     io::Error::new(why.kind(), format!("{}: {why}", path.display()))
 }
 
-/// The last one first.
-fn parts(path: &Path) -> Vec<OsString> {
-    let part = |part: Component<'_>| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    };
-    path.components().rev().filter_map(part).collect()
-}
-
 const STICKY: u32 = 0o1000;
 const GROUP_WRITES: u32 = 0o020;
 const OTHERS_WRITE: u32 = 0o002;
-/// As path_resolution(7).
-const MOST_LINKS: usize = 40;
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,7 @@ mod endpoint;
 mod tuning;
 
 use compared::{comparison, experiment, history};
-use diagnosed::{finding, ledger};
+use diagnosed::{change, finding, ledger};
 use endpoint::{host, knee, test};
 
 const JSON: &str = include_str!("../../../docs/json.md");
@@ -172,13 +172,7 @@ fn check() -> NicCheck {
             frame: Some(text()),
             ..NicExample::default()
         }),
-        change: Some(Change {
-            commands: vec![text()],
-            undo: vec![text()],
-            figure: Some(text()),
-            tradeoffs: vec![text()],
-            ..Change::default()
-        }),
+        change: Some(change()),
         ..NicCheck::default()
     }
 }

@@ -6,9 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use linerate_linux::file::{create_whole, replace_whole};
+use linerate_linux::resolution::below;
 
 use super::name::is_ours;
-use super::root::below;
 use crate::entry::{Key, Place};
 use crate::world::World;
 

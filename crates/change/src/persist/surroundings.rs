@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{ifupdown, interrupt, networkd, root};
+use super::{ifupdown, interrupt, networkd};
+use linerate_linux::resolution;
 use linerate_model::order::Gather as _;
 
 /// A file of configuration.
@@ -148,7 +149,7 @@ impl Surroundings {
 
 /// The path on this host; one that does not exist if there are too many links.
 pub(super) fn below(root: &Path, path: &str) -> PathBuf {
-    root::below(root, path).unwrap_or_default()
+    resolution::below(root, path).unwrap_or_default()
 }
 
 /// A link to `/dev/null` masks a file, also in an image that has no devices.

@@ -92,8 +92,13 @@ impl Scene {
             owner: Owner::this(),
             journal: scene.path.clone(),
         };
-        assert_eq!(scene.ask(&charge), Reply::Done);
+        scene.does(&charge);
         scene
+    }
+
+    /// Asks for what is done.
+    fn does(&mut self, order: &impl serde::Serialize) {
+        assert_eq!(self.ask(order), Reply::Done);
     }
 
     fn ask(&mut self, order: &impl serde::Serialize) -> Reply {
@@ -190,14 +195,11 @@ fn a_change_that_is_not_confirmed_is_undone_and_the_others_are_not() {
     let change = scene.change("a", "1");
     scene.change("a", "2");
     scene.change("after", "1");
-    assert_eq!(
-        scene.ask(&Order::Arm {
-            arm: 1,
-            within_ms: SOON
-        }),
-        Reply::Done
-    );
-    assert_eq!(scene.ask(&Order::Bind { arm: 1, change }), Reply::Done);
+    scene.does(&Order::Arm {
+        arm: 1,
+        within_ms: SOON,
+    });
+    scene.does(&Order::Bind { arm: 1, change });
     scene.until("a", "old");
     assert_eq!(scene.model.of("before"), "1");
     assert_eq!(scene.model.of("after"), "1");
@@ -211,13 +213,10 @@ fn a_change_that_is_not_confirmed_is_undone_and_the_others_are_not() {
 fn a_change_of_unknown_number_is_undone_too() {
     let mut scene = Scene::new("unknown");
     scene.change("before", "1");
-    assert_eq!(
-        scene.ask(&Order::Arm {
-            arm: 1,
-            within_ms: SOON
-        }),
-        Reply::Done
-    );
+    scene.does(&Order::Arm {
+        arm: 1,
+        within_ms: SOON,
+    });
     scene.change("a", "1");
     scene.until("a", "old");
     assert_eq!(scene.model.of("before"), "1");
@@ -226,26 +225,20 @@ fn a_change_of_unknown_number_is_undone_too() {
 #[test]
 fn a_confirmed_change_stays_until_the_end() {
     let mut scene = Scene::new("confirmed");
-    assert_eq!(
-        scene.ask(&Order::Arm {
-            arm: 1,
-            within_ms: NEVER
-        }),
-        Reply::Done
-    );
+    scene.does(&Order::Arm {
+        arm: 1,
+        within_ms: NEVER,
+    });
     let change = scene.change("a", "1");
-    assert_eq!(scene.ask(&Order::Bind { arm: 1, change }), Reply::Done);
-    assert_eq!(scene.ask(&Order::Confirm { arm: 1 }), Reply::Done);
+    scene.does(&Order::Bind { arm: 1, change });
+    scene.does(&Order::Confirm { arm: 1 });
     // One whose time is over, to see that the warden looked.
-    assert_eq!(
-        scene.ask(&Order::Arm {
-            arm: 2,
-            within_ms: SOON
-        }),
-        Reply::Done
-    );
+    scene.does(&Order::Arm {
+        arm: 2,
+        within_ms: SOON,
+    });
     let change = scene.change("b", "1");
-    assert_eq!(scene.ask(&Order::Bind { arm: 2, change }), Reply::Done);
+    scene.does(&Order::Bind { arm: 2, change });
     scene.until("b", "old");
     assert_eq!(scene.model.of("a"), "1");
     scene.end();
@@ -271,8 +264,8 @@ fn a_process_that_hangs_with_the_journal_locked_is_undone_as_well() {
         arm: 1,
         within_ms: SOON,
     };
-    assert_eq!(scene.ask(&order), Reply::Done);
-    assert_eq!(scene.ask(&Order::Bind { arm: 1, change }), Reply::Done);
+    scene.does(&order);
+    scene.does(&Order::Bind { arm: 1, change });
     let locked = fs::File::options()
         .read(true)
         .write(true)

@@ -195,6 +195,31 @@ pub(super) fn values(text: &str, read: Reader) -> Vec<(&'static str, String)> {
     facts.map(|fact| (fact.name, fact.value)).collect()
 }
 
+/// The assertions of a reader's tests, on what it finds in a text: `is`, or `has` and `lacks`.
+#[cfg(test)]
+macro_rules! assertions {
+    (is, $read:ident) => {
+        fn is(text: &str, name: &str, expected: Option<&str>) {
+            let value = crate::weigh::derived::value_of(text, $read, name);
+            assert_eq!(value.as_deref(), expected, "{name} of {text}");
+        }
+    };
+    (has, $values:ident, $read:ident) => {
+        fn has(text: &str, name: &str, value: &str) {
+            crate::weigh::derived::assert_found(&$values(text, $read), name, Some(value));
+        }
+    };
+    (has and lacks, $values:ident, $read:ident) => {
+        assertions!(has, $values, $read);
+
+        fn lacks(text: &str, name: &str) {
+            crate::weigh::derived::assert_found(&$values(text, $read), name, None);
+        }
+    };
+}
+#[cfg(test)]
+pub(super) use assertions;
+
 /// The first value of that name.
 #[cfg(test)]
 pub(super) fn value_of(text: &str, read: Reader, name: &str) -> Option<String> {

@@ -21,6 +21,7 @@ use linerate_linux::setup;
 
 use super::Test;
 use super::role::VARIABLE;
+use super::scratch::Scratch;
 use super::verdict::{Outcome, Verdict, ensure};
 
 pub(crate) const TESTS: &[Test] = &[(
@@ -177,11 +178,8 @@ pub(crate) fn restore_settings() -> ExitCode {
 fn what_a_killed_process_changed_is_restored_wherever_it_died(isolation: &Isolation) -> Outcome {
     let lab = Lab::open(isolation, &LabPlan::default())?;
     let [first, _second] = lab.hosts();
-    let folder = std::env::temp_dir().join(format!("linerate-crashes-{}", std::process::id()));
-    fs::create_dir_all(&folder)?;
-    let ended = first.enter(|| at_every_step(&folder));
-    fs::remove_dir_all(&folder)?;
-    ended?
+    let folder = Scratch::new("crashes")?;
+    first.enter(|| at_every_step(folder.path()))?
 }
 
 fn at_every_step(folder: &Path) -> Outcome {

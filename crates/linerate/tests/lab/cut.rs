@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use linerate_linux::signal::SIGKILL;
 
 use super::Test;
 use super::role::VARIABLE;
+use super::scratch::Scratch;
 use super::traffic::{eventually, udp};
 use super::verdict::{Outcome, Verdict, ensure};
 
@@ -56,22 +57,19 @@ pub(crate) const TESTS: &[Test] = &[
 /// The far agent, reached through the link, and its journal.
 pub(super) struct Scene {
     pub(super) lab: Lab,
-    place: PathBuf,
+    place: Scratch,
 }
 
 impl Scene {
     pub(super) fn open(isolation: &Isolation) -> Outcome<Self> {
-        let mut bytes = [0; 8];
-        linerate_linux::random::fill(&mut bytes)?;
-        let name = format!("linerate-cut-{:x}", u64::from_ne_bytes(bytes));
-        let place = std::env::temp_dir().join(name);
-        fs::create_dir(&place)?;
         let plan = LabPlan {
             mtu_bytes: WITHOUT_IPV6_BYTES,
             ..LabPlan::default()
         };
-        let lab = Lab::open(isolation, &plan)?;
-        Ok(Self { lab, place })
+        Ok(Self {
+            lab: Lab::open(isolation, &plan)?,
+            place: Scratch::new("cut")?,
+        })
     }
 
     fn far(&self) -> &Host {
@@ -88,7 +86,7 @@ impl Scene {
         let mut command = Command::new(OURS);
         command
             .args(["agent", "--stdio", "--changes"])
-            .env("XDG_STATE_HOME", &self.place);
+            .env("XDG_STATE_HOME", self.place.path());
         // The lab's own commands are started in their namespace by a thread of it.
         let inside = host
             .namespace()
@@ -107,12 +105,6 @@ impl Scene {
     fn open_changes(&self, journal: &Path) -> Vec<Open> {
         let journal = Journal::at(&self.place.join(journal), BOOT);
         journal.open().unwrap_or_default()
-    }
-}
-
-impl Drop for Scene {
-    fn drop(&mut self) {
-        let _left = fs::remove_dir_all(&self.place);
     }
 }
 
@@ -309,7 +301,7 @@ fn tuner(scene: &Scene, role: &str, address: SocketAddr, within: Duration) -> Ou
     command
         .env(VARIABLE, role)
         .args([address.to_string(), within.as_secs().to_string()])
-        .arg(&scene.place)
+        .arg(scene.place.path())
         .stdin(Stdio::null())
         .stderr(File::create(scene.place.join("said"))?)
         .process_group(0);

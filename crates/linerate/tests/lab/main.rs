@@ -17,6 +17,7 @@ mod frames;
 mod nic;
 mod offload;
 mod role;
+mod scratch;
 mod serve_reads;
 mod settings;
 mod topologies;

@@ -27,6 +27,7 @@ use linerate_wire::linerate::token::Secret;
 use serde::Serialize;
 
 use super::Test;
+use super::scratch::Scratch;
 use super::traffic::eventually;
 use super::verdict::{Outcome, Verdict, ensure};
 
@@ -35,18 +36,11 @@ pub(crate) const TESTS: &[Test] = &[("no_message_to_serve_changes_its_host", no_
 fn no_message(isolation: &Isolation) -> Outcome {
     let lab = Lab::open(isolation, &LabPlan::default())?;
     let [client, host] = lab.hosts();
-    let file = std::env::temp_dir().join(format!("linerate-serve-token-{:x}", random()?));
+    let place = Scratch::new("serve")?;
+    let file = place.join("token");
     fs::write(&file, "0123456789abcdef0123456789abcdef\n")?;
     fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-    let ended = with_token(client, host, &file);
-    let _left = fs::remove_file(&file);
-    ended
-}
-
-fn random() -> io::Result<u64> {
-    let mut bytes = [0; 8];
-    random::fill(&mut bytes)?;
-    Ok(u64::from_ne_bytes(bytes))
+    with_token(client, host, &file)
 }
 
 fn with_token(client: &Host, host: &Host, file: &Path) -> Outcome {

@@ -11,6 +11,7 @@ use linerate_lab::{Isolation, Lab, LabPlan};
 use linerate_linux::nic;
 
 use super::Test;
+use super::scratch::Scratch;
 use super::verdict::{Outcome, Verdict, ensure};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -63,19 +64,11 @@ const NOT_OF_A_VETH: [&str; 3] = ["ethtool -G rx-mini", "ethtool -A rx", "ethtoo
 fn inside(isolation: &Isolation, test: fn(&mut Journal, &mut Host) -> Outcome) -> Outcome {
     let lab = Lab::open(isolation, &LabPlan::default())?;
     let [first, _second] = lab.hosts();
-    let place = std::env::temp_dir().join(format!("linerate-settings-{}", random()));
-    let ended = first.enter(|| {
+    let place = Scratch::new("settings")?;
+    first.enter(|| {
         let mut journal = Journal::at(&place.join("journal"), BOOT);
         test(&mut journal, &mut Host::here()?)
-    });
-    let _left = std::fs::remove_dir_all(&place);
-    ended?
-}
-
-fn random() -> u64 {
-    let mut bytes = [0; 8];
-    let _known = linerate_linux::random::fill(&mut bytes);
-    u64::from_ne_bytes(bytes)
+    })?
 }
 
 fn each_setting_is_changed_and_restored(journal: &mut Journal, host: &mut Host) -> Outcome {

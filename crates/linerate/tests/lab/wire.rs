@@ -2,7 +2,6 @@
 //! The wire does what was asked, and its log says so, datagram by datagram.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use linerate_lab::{Isolation, Lab, LabPlan, WireReport, WireSpec};
@@ -10,6 +9,7 @@ use linerate_linux::packet::PacketSender;
 use serde_json::Value;
 
 use super::Test;
+use super::scratch::Scratch;
 use super::traffic::{DEADLINE, counter, lab_with, open, parse, send_numbered, udp};
 use super::verdict::{Outcome, Verdict, ensure};
 
@@ -66,8 +66,9 @@ fn once_through(
     faults: &[&str],
     count: u64,
 ) -> Outcome<Option<(Vec<u64>, Fates, WireReport)>> {
-    let log = Scratch::new();
-    let wire_log = Some(log.0.clone());
+    let place = Scratch::new("wire")?;
+    let log = place.join("log");
+    let wire_log = Some(log.clone());
     let lab = open(
         isolation,
         &LabPlan {
@@ -83,7 +84,7 @@ fn once_through(
     ensure(report.log_error.is_none(), || {
         format!("{:?}", report.log_error)
     })?;
-    let fates = fates(&std::fs::read_to_string(&log.0)?)?;
+    let fates = fates(&std::fs::read_to_string(&log)?)?;
     Ok(Some((arrived, fates, report)))
 }
 
@@ -279,23 +280,3 @@ fn overload_is_counted(isolation: &Isolation) -> Outcome {
 }
 
 const ATTEMPTS: u32 = 5;
-
-/// A file that goes with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Self {
-        let name = format!("linerate-wire-{}-{:?}", std::process::id(), Instant::now());
-        let plain: String = name
-            .chars()
-            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-            .collect();
-        Self(std::env::temp_dir().join(plain))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _gone = std::fs::remove_file(&self.0);
-    }
-}

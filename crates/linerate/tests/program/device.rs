@@ -8,6 +8,7 @@ use crate::support::{Server, have_iperf3};
 use linerate_diagnose::dut;
 use linerate_forward::Device;
 use linerate_linux::signal::Interrupt;
+use linerate_model::failure::Failure;
 use linerate_model::output::{Role, TrialDevice};
 
 const OURS: &str = env!("CARGO_BIN_EXE_linerate");
@@ -49,6 +50,12 @@ fn assert_tells(device: &Device) {
     assert_eq!(device.take_warning(), None);
 }
 
+/// The host of a server as a device, for a client without a token.
+fn served(server: &Server) -> Result<Device, Failure> {
+    let uninterrupted = Interrupt::default();
+    Device::served("127.0.0.1", server.port, None, dut::moved, &uninterrupted)
+}
+
 #[test]
 fn an_agent_behind_pipes_tells_all() {
     let device = behind(&format!("{OURS} agent --stdio")).unwrap();
@@ -63,14 +70,7 @@ fn an_agent_behind_pipes_tells_all() {
 #[test]
 fn a_server_tells_an_unauthenticated_client_of_processors_and_protocols_only() {
     let server = Server::ours("");
-    let device = Device::served(
-        "127.0.0.1",
-        server.port,
-        None,
-        dut::moved,
-        &Interrupt::default(),
-    )
-    .unwrap();
+    let device = served(&server).unwrap();
     assert_tells(&device);
     assert_eq!(device.host().hostname, None);
     assert_eq!(device.host().interfaces, []);
@@ -83,14 +83,7 @@ fn a_server_tells_an_unauthenticated_client_of_processors_and_protocols_only() {
 #[test]
 fn a_device_that_disappears_costs_its_numbers_only_and_is_reported_once() {
     let server = Server::ours("");
-    let device = Device::served(
-        "127.0.0.1",
-        server.port,
-        None,
-        dut::moved,
-        &Interrupt::default(),
-    )
-    .unwrap();
+    let device = served(&server).unwrap();
     assert!(trial(&device).is_some());
     drop(server);
     assert_eq!(trial(&device), None);
@@ -110,14 +103,7 @@ fn a_stock_server_is_no_agent() {
         return;
     }
     let server = Server::stock();
-    let refused = Device::served(
-        "127.0.0.1",
-        server.port,
-        None,
-        dut::moved,
-        &Interrupt::default(),
-    )
-    .unwrap_err();
+    let refused = served(&server).unwrap_err();
     assert!(refused.why.contains("unexpected answer"), "{refused}");
     assert!(refused.to_string().contains("--device ssh:HOST"));
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use linerate_linux::drops::{Filter, Flow, Protocol, Watch};
 use linerate_linux::netns::NetNs;
-use linerate_linux::rtnl::Rtnl;
+
+use crate::pair::pair;
 
 pub(crate) const ADDRESSES: [(&str, &str); 2] =
     [("198.18.0.1", "198.18.0.2"), ("2001:2::1", "2001:2::2")];
@@ -19,13 +20,9 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn new() -> Self {
-        let (a, b) = (NetNs::create().unwrap(), NetNs::create().unwrap());
-        let mut rtnl = Rtnl::open().unwrap();
-        rtnl.veth(("near", &a), ("far", &b)).unwrap();
-        for (host, name, index) in [(&a, "near", 0), (&b, "far", 1)] {
-            let addresses = ADDRESSES.map(|(near, far)| [near, far][index]);
-            host.run(|| set_up(name, addresses)).unwrap();
-        }
+        let near = ADDRESSES.map(|(near, _)| near);
+        let far = ADDRESSES.map(|(_, far)| far);
+        let [a, b] = pair([&near, &far]);
         Self { a, b }
     }
 
@@ -97,14 +94,4 @@ fn bind(host: &NetNs, address: &str) -> UdpSocket {
         .unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket
-}
-
-fn set_up(name: &str, addresses: [&str; 2]) {
-    let mut rtnl = Rtnl::open().unwrap();
-    rtnl.set_up("lo", true).unwrap();
-    rtnl.set_up(name, true).unwrap();
-    for (address, prefix) in addresses.iter().zip([24, 64]) {
-        rtnl.add_address(name, address.parse().unwrap(), prefix)
-            .unwrap();
-    }
 }

@@ -7,6 +7,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod hosts;
+#[path = "../sandboxed/pair.rs"]
+mod pair;
 #[path = "../sandboxed/mod.rs"]
 mod sandboxed;
 #[path = "../sandboxed/twice.rs"]

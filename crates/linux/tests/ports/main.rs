@@ -8,6 +8,8 @@
 
 mod cable;
 mod fallback;
+#[path = "../sandboxed/killed.rs"]
+mod killed;
 #[path = "../sandboxed/mod.rs"]
 mod sandboxed;
 #[path = "../sandboxed/twice.rs"]
@@ -85,7 +87,7 @@ const TESTS: &[(&str, fn())] = &[
 ];
 
 fn main() -> ExitCode {
-    if std::env::var_os(xdp::TO_BE_KILLED).is_some() {
+    if killed::is_this() {
         return xdp::to_be_killed();
     }
     if let Ok(backend) = std::env::var(fallback::POOR) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What only AF_XDP does: a program on the interface, which goes with the process; several queues.
 
-use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,7 @@ use linerate_linux::port::{Backend, Chosen, OpenError, Wanted, open};
 use linerate_linux::rtnl::Rtnl;
 
 use crate::cable::{Cable, FRAME_BYTES, PATIENCE, frame, send_all, settle, with};
+use crate::killed;
 
 /// An ARP request is answered by the kernel, and the answer comes to the port.
 pub(crate) fn the_kernel_sees_what_is_no_test_frame() {
@@ -91,15 +91,7 @@ pub(crate) fn a_killed_process_leaves_no_program() {
         println!("skipped: no program may be attached here");
         return;
     }
-    let mut again = Command::new(std::env::current_exe().unwrap());
-    again.env(TO_BE_KILLED, "1").stdout(Stdio::piped());
-    cable.host("far").start_inside(&mut again).unwrap();
-    let mut child = again.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    assert_eq!(line, "ready\n");
+    let mut child = killed::start_in(cable.host("far"));
     assert!(!receives(&cable), "there is a program already");
     child.kill().unwrap();
     child.wait().unwrap();
@@ -112,12 +104,9 @@ pub(crate) fn a_killed_process_leaves_no_program() {
 
 /// Holds a port until the end.
 pub(crate) fn to_be_killed() -> ExitCode {
-    let (_sender, _receiver, chosen) = open("far", &with(Backend::AfXdpCopy)).unwrap();
+    let (sender, receiver, chosen) = open("far", &with(Backend::AfXdpCopy)).unwrap();
     assert_eq!(chosen.receive, Backend::AfXdpCopy);
-    println!("ready");
-    loop {
-        std::thread::park();
-    }
+    killed::with((sender, receiver))
 }
 
 /// The kernel frees a queue a little after its socket was closed.
@@ -177,7 +166,6 @@ fn chosen(cable: &Cable, wanted: &Wanted) -> Result<Chosen, OpenError> {
     opened.map(|(_, _, chosen)| chosen)
 }
 
-pub(crate) const TO_BE_KILLED: &str = "LINERATE_TEST_PORTS_TO_BE_KILLED";
 /// Who has 198.18.0.2? Tell 198.18.0.1.
 const ARP_REQUEST: [u8; 60] = {
     let mut bytes = [0; 60];

@@ -5,6 +5,8 @@
 #![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../sandboxed/pair.rs"]
+mod pair;
 #[path = "../sandboxed/mod.rs"]
 mod sandboxed;
 
@@ -18,6 +20,8 @@ use linerate_linux::qdisc;
 use linerate_linux::rtnl::Rtnl;
 use linerate_linux::udp::{self, Fault, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode};
 use linerate_model::output::LinkKind;
+
+use pair::pair;
 
 const TESTS: &[(&str, fn())] = &[
     (
@@ -146,58 +150,7 @@ fn a_lost_interface_is_unreachable() {
 
 fn a_veth_says_what_it_is() {
     let pair = Pair::new();
-    pair.a
-        .run(|| {
-            // The kernel settles the state a moment after the far end came up.
-            let deadline = Instant::now() + PATIENCE;
-            while nic::link("near").unwrap().operstate != "up" {
-                assert!(Instant::now() < deadline, "{:?}", nic::link("near"));
-            }
-            let near = nic::link("near").unwrap();
-            assert_eq!(
-                (near.link_kind, near.kind.as_deref()),
-                (LinkKind::Veth, Some("veth"))
-            );
-            assert_eq!(
-                (near.up, near.carrier, near.operstate, near.mtu_bytes),
-                (true, true, "up", 1500)
-            );
-            assert_eq!(nic::driver("near").unwrap(), "veth");
-            assert_eq!(
-                nic::speed_bits_per_second("near").unwrap(),
-                Some(10_000_000_000)
-            );
-            assert_eq!(nic::toward(at(B4)).unwrap().as_deref(), Some("near"));
-            let described = nic::describe("near").unwrap();
-            assert_eq!(
-                (described.driver.as_deref(), described.link_bits_per_second),
-                (Some("veth"), None)
-            );
-            let stats = nic::ethtool_stats("near").unwrap();
-            assert!(
-                stats.iter().any(|(name, _)| name == "peer_ifindex"),
-                "{stats:?}"
-            );
-            assert_eq!(
-                nic::interface_of(A4.parse().unwrap()).unwrap().as_deref(),
-                Some("near")
-            );
-            assert_eq!(
-                nic::local_toward(at(B6)).unwrap(),
-                A6.parse::<IpAddr>().unwrap()
-            );
-            assert_eq!(
-                nic::driver("absent").unwrap_err().raw_os_error(),
-                Some(libc::ENODEV)
-            );
-            assert!(
-                nic::list()
-                    .unwrap()
-                    .iter()
-                    .all(|link| link.name == "lo" || link.name == "near")
-            );
-        })
-        .unwrap();
+    pair.a.run(near_says_what_it_is).unwrap();
     let counter = |name: &str| {
         let mut counters = pair.a.run(|| nic::Counters::open("near").unwrap()).unwrap();
         let stats = counters.link();
@@ -209,6 +162,58 @@ fn a_veth_says_what_it_is() {
     assert_eq!(sender.send(0..10).accepted, 10);
     assert_eq!(received(&mut receiver, 10), 10);
     assert!(counter("tx_packets") >= before + 10);
+}
+
+/// In the host of the near end.
+fn near_says_what_it_is() {
+    // The kernel settles the state a moment after the far end came up.
+    let deadline = Instant::now() + PATIENCE;
+    while nic::link("near").unwrap().operstate != "up" {
+        assert!(Instant::now() < deadline, "{:?}", nic::link("near"));
+    }
+    let near = nic::link("near").unwrap();
+    assert_eq!(
+        (near.link_kind, near.kind.as_deref()),
+        (LinkKind::Veth, Some("veth"))
+    );
+    assert_eq!(
+        (near.up, near.carrier, near.operstate, near.mtu_bytes),
+        (true, true, "up", 1500)
+    );
+    assert_eq!(nic::driver("near").unwrap(), "veth");
+    assert_eq!(
+        nic::speed_bits_per_second("near").unwrap(),
+        Some(10_000_000_000)
+    );
+    assert_eq!(nic::toward(at(B4)).unwrap().as_deref(), Some("near"));
+    let described = nic::describe("near").unwrap();
+    assert_eq!(
+        (described.driver.as_deref(), described.link_bits_per_second),
+        (Some("veth"), None)
+    );
+    let stats = nic::ethtool_stats("near").unwrap();
+    assert!(
+        stats.iter().any(|(name, _)| name == "peer_ifindex"),
+        "{stats:?}"
+    );
+    assert_eq!(
+        nic::interface_of(A4.parse().unwrap()).unwrap().as_deref(),
+        Some("near")
+    );
+    assert_eq!(
+        nic::local_toward(at(B6)).unwrap(),
+        A6.parse::<IpAddr>().unwrap()
+    );
+    assert_eq!(
+        nic::driver("absent").unwrap_err().raw_os_error(),
+        Some(libc::ENODEV)
+    );
+    assert!(
+        nic::list()
+            .unwrap()
+            .iter()
+            .all(|link| link.name == "lo" || link.name == "near")
+    );
 }
 
 /// Two hosts on one link.
@@ -224,21 +229,7 @@ struct TokenBucket {
 
 impl Pair {
     fn new() -> Self {
-        let (a, b) = (NetNs::create().unwrap(), NetNs::create().unwrap());
-        Rtnl::open()
-            .unwrap()
-            .veth(("near", &a), ("far", &b))
-            .unwrap();
-        for (host, name, v4, v6) in [(&a, "near", A4, A6), (&b, "far", B4, B6)] {
-            host.run(|| {
-                let mut rtnl = Rtnl::open().unwrap();
-                rtnl.set_up("lo", true).unwrap();
-                rtnl.set_up(name, true).unwrap();
-                rtnl.add_address(name, v4.parse().unwrap(), 24).unwrap();
-                rtnl.add_address(name, v6.parse().unwrap(), 64).unwrap();
-            })
-            .unwrap();
-        }
+        let [a, b] = pair([&[A4, A6], &[B4, B6]]);
         Self { a, b }
     }
 

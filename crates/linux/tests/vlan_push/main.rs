@@ -5,19 +5,25 @@
 #![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::io::{BufRead, BufReader};
+#[path = "../sandboxed/killed.rs"]
+mod killed;
+#[path = "../sandboxed/pair.rs"]
+mod pair;
+#[path = "../sandboxed/mod.rs"]
+mod sandboxed;
+
 use std::net::UdpSocket;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::{Command, ExitCode, Stdio};
-use std::thread;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use linerate_linux::netns::NetNs;
 use linerate_linux::nic;
 use linerate_linux::packet::PacketReceiver;
-use linerate_linux::rtnl::Rtnl;
-use linerate_linux::sandbox::{self, Privilege};
+use linerate_linux::sandbox::Privilege;
 use linerate_linux::vlan_push::VlanPush;
+
+use pair::pair;
+use sandboxed::{enter, skip};
 
 const TESTS: &[(&str, fn())] = &[
     ("the_chosen_socket_has_the_tag", the_chosen_socket),
@@ -25,23 +31,13 @@ const TESTS: &[(&str, fn())] = &[
 ];
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--list") {
-        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
+    if killed::is_this() {
+        killed::with(attach().unwrap());
     }
-    if std::env::var_os(TO_BE_KILLED).is_some() {
-        return to_be_killed();
-    }
-    match sandbox::enter(None) {
-        Ok(Privilege::Root) => run_all(),
-        Ok(Privilege::UserNamespace) => skipped("a user namespace may not load BPF programs"),
-        Err(refusal) => skipped(&format!("{refusal}; {}", refusal.remedy())),
-    }
-}
-
-fn skipped(why: &str) -> ExitCode {
-    println!("skipped: {} tests: {why}", TESTS.len());
-    ExitCode::SUCCESS
+    enter(TESTS, None, |privilege| match privilege {
+        Privilege::Root => run_all(),
+        Privilege::UserNamespace => skip(TESTS, "a user namespace may not load BPF programs"),
+    })
 }
 
 fn run_all() -> ExitCode {
@@ -49,15 +45,9 @@ fn run_all() -> ExitCode {
     if let Err(refused) = pair.near.run(attach).unwrap()
         && refused.to_string().contains("Invalid argument")
     {
-        return skipped(&refused.to_string());
+        return skip(TESTS, &refused.to_string());
     }
-    let mut failed = 0;
-    for (name, test) in TESTS {
-        let passed = catch_unwind(AssertUnwindSafe(test)).is_ok();
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
-        failed += u8::from(!passed);
-    }
-    ExitCode::from(failed.min(1))
+    sandboxed::run(TESTS, Privilege::Root)
 }
 
 fn the_chosen_socket() {
@@ -77,29 +67,13 @@ fn a_killed_process() {
     let mut pair = Pair::new();
     let socket = pair.socket();
     VlanPush::tag(&socket, TAG).unwrap();
-    let mut again = Command::new(std::env::current_exe().unwrap());
-    again.env(TO_BE_KILLED, "1").stdout(Stdio::piped());
-    pair.near.start_inside(&mut again).unwrap();
-    let mut child = again.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    assert_eq!(line, "ready\n");
+    let mut child = killed::start_in(&pair.near);
     assert_eq!(pair.seen(&socket), Some(TAG));
     child.kill().unwrap();
     child.wait().unwrap();
     let deadline = Instant::now() + PATIENCE;
     while pair.seen(&socket).is_some() {
         assert!(Instant::now() < deadline, "the program is still there");
-    }
-}
-
-fn to_be_killed() -> ExitCode {
-    let _push = attach().unwrap();
-    println!("ready");
-    loop {
-        thread::park();
     }
 }
 
@@ -117,18 +91,7 @@ struct Pair {
 
 impl Pair {
     fn new() -> Self {
-        let (near, far) = (NetNs::create().unwrap(), NetNs::create().unwrap());
-        let mut net = Rtnl::open().unwrap();
-        net.veth((NEAR, &near), ("far", &far)).unwrap();
-        for (host, name, address) in [(&near, NEAR, "198.18.0.1"), (&far, "far", FAR)] {
-            let address = address.parse().unwrap();
-            host.run(|| {
-                let mut net = Rtnl::open().unwrap();
-                net.set_up(name, true).unwrap();
-                net.add_address(name, address, 24).unwrap();
-            })
-            .unwrap();
-        }
+        let [near, far] = pair([&[NEAR_ADDRESS], &[FAR]]);
         let arrived = far.run(|| PacketReceiver::open("far", 2048, 1 << 20).unwrap());
         Self {
             near,
@@ -139,7 +102,9 @@ impl Pair {
     }
 
     fn socket(&self) -> UdpSocket {
-        let bound = self.near.run(|| UdpSocket::bind("198.18.0.1:0").unwrap());
+        let bound = self
+            .near
+            .run(|| UdpSocket::bind((NEAR_ADDRESS, 0)).unwrap());
         let socket = bound.unwrap();
         socket.connect((FAR, 9)).unwrap();
         socket
@@ -170,7 +135,7 @@ impl Pair {
 }
 
 const NEAR: &str = "near";
+const NEAR_ADDRESS: &str = "198.18.0.1";
 const FAR: &str = "198.18.0.2";
 const TAG: u16 = 0x6003;
 const PATIENCE: Duration = Duration::from_secs(20);
-const TO_BE_KILLED: &str = "LINERATE_TEST_TO_BE_KILLED";

@@ -5,13 +5,14 @@
 #![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../sandboxed/killed.rs"]
+mod killed;
 mod mix;
 mod net;
 #[path = "../sandboxed/mod.rs"]
 mod sandboxed;
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use linerate_linux::sandbox::Privilege;
@@ -31,8 +32,8 @@ const TESTS: &[(&str, fn())] = &[
 ];
 
 fn main() -> ExitCode {
-    if std::env::var_os(TO_BE_KILLED).is_some() {
-        return to_be_killed();
+    if killed::is_this() {
+        killed::with(Forwarder::start(Way::Bridge, SIDES).unwrap());
     }
     enter(TESTS, None, |privilege| match privilege {
         Privilege::Root => run_all(),
@@ -147,15 +148,7 @@ fn a_bridge() {
 
 fn a_killed_process() {
     let net = Net::new();
-    let mut again = Command::new(std::env::current_exe().unwrap());
-    again.env(TO_BE_KILLED, "1").stdout(Stdio::piped());
-    net.start_in_device(&mut again);
-    let mut child = again.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    assert_eq!(line, "ready\n");
+    let mut child = killed::start_in(net.device_host());
     let start = || net.device(|| Forwarder::start(Way::Bridge, SIDES));
     let refused = start().unwrap_err().to_string();
     assert!(
@@ -171,14 +164,6 @@ fn a_killed_process() {
     }
 }
 
-fn to_be_killed() -> ExitCode {
-    let _forwarder = Forwarder::start(Way::Bridge, SIDES).unwrap();
-    println!("ready");
-    loop {
-        std::thread::park();
-    }
-}
-
 fn bad_ports_are_refused() {
     let net = Net::new();
     let refused = |names| {
@@ -188,5 +173,3 @@ fn bad_ports_are_refused() {
     assert!(refused(["left", "absent"]).starts_with("cannot find absent: "));
     assert!(refused(["left", "left"]).contains("two different interfaces"));
 }
-
-const TO_BE_KILLED: &str = "LINERATE_TEST_TO_BE_KILLED";

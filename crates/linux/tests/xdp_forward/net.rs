@@ -2,7 +2,6 @@
 //! A device between two ports of a tester, all veth.
 
 use std::net::IpAddr;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use linerate_linux::netns::NetNs;
@@ -82,8 +81,8 @@ impl Net {
         self.device.run(work).unwrap()
     }
 
-    pub(crate) fn start_in_device(&self, command: &mut Command) {
-        self.device.start_inside(command).unwrap();
+    pub(crate) fn device_host(&self) -> &NetNs {
+        &self.device
     }
 
     /// Lets the tester's ends receive what is redirected.

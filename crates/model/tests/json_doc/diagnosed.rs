@@ -32,13 +32,17 @@ pub(super) fn finding() -> Finding {
             bits_per_second: Some(1.0),
         },
         evidence: vec![Evidence::default()],
-        change: Some(Change {
-            commands: vec![text()],
-            undo: vec![text()],
-            figure: Some(text()),
-            tradeoffs: vec![text()],
-            ..Change::default()
-        }),
+        change: Some(change()),
         ..Finding::default()
+    }
+}
+
+pub(super) fn change() -> Change {
+    Change {
+        commands: vec![text()],
+        undo: vec![text()],
+        figure: Some(text()),
+        tradeoffs: vec![text()],
+        ..Change::default()
     }
 }

@@ -2,6 +2,7 @@
 //! Two configurations compared: plots, every figure, the statistics that a reviewer asks for, and the answer.
 
 mod guards;
+mod names;
 pub(super) mod sentence;
 
 use linerate_model::output::{Comparison, Difference, Experiment, Guard, Judgement, Output};
@@ -9,6 +10,7 @@ use linerate_model::units::format::{self, BIT_RATES, PACKET_RATES, TIMES, signif
 
 use super::{Block, Column, Line, Table, Tone, effect_plot, role};
 
+pub(super) use names::names;
 pub use sentence::sentence;
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
@@ -17,7 +19,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         return Vec::new();
     }
     let mut blocks = effect_plot::blocks(all);
-    blocks.push(Block::Table(table(all)));
+    blocks.push(Block::Table(table(all, names(all))));
     let known = all.iter().filter(|one| one.primary && !is_alone(one));
     blocks.extend(known.map(statistics));
     blocks.extend(guards::block(all));
@@ -34,7 +36,7 @@ pub(super) fn answer_blocks(output: &Output) -> Vec<Block> {
         return Vec::new();
     }
     let mut blocks = effect_plot::blocks(all);
-    blocks.push(Block::Table(table(all)));
+    blocks.push(Block::Table(table(all, names(all))));
     blocks.extend(guards::block(all));
     blocks.extend(flows(all));
     blocks.extend(environment(all));
@@ -114,14 +116,14 @@ pub(super) fn title(one: &Comparison) -> String {
     format!("{} {}", one.metric, one.name).trim().to_owned()
 }
 
-pub(super) fn table(all: &[Comparison]) -> Table {
+/// The figures of `all`, whose sides have these names.
+pub(super) fn table(all: &[Comparison], [before, after]: [&str; 2]) -> Table {
     let words = |name: &str, cell: &dyn Fn(&Comparison) -> String| {
         Column::words(name, all.iter().map(cell))
     };
     let numbers = |name: &str, unit: &str, cell: &dyn Fn(&Comparison) -> Option<String>| {
         Column::texts(name, unit, all.iter().map(cell))
     };
-    let [before, after] = names(all);
     let mut table = Table {
         heading: heading(all),
         keys: 1,
@@ -153,14 +155,6 @@ fn heading(all: &[Comparison]) -> String {
         false => "",
     };
     format!("figures: medians of runs{adjusted}")
-}
-
-pub(super) fn names(all: &[Comparison]) -> [&'static str; 2] {
-    let named = |one: &Comparison| one.blocks.is_some() || one.cell.is_some();
-    match all.iter().any(named) {
-        true => ["A", "B"],
-        false => ["before", "after"],
-    }
 }
 
 /// The statistics of a primary figure.
@@ -233,7 +227,7 @@ fn sides(one: &Comparison) -> Vec<Line> {
     let [before, after] = names(std::slice::from_ref(one));
     let side = |name: &str, side: &linerate_model::output::Side| {
         let label = match side.label.as_str() {
-            "" => String::new(),
+            known if known.is_empty() || known == name => String::new(),
             label => format!(" `{label}`"),
         };
         let [low, high] = [side.min, side.max].map(|end| value(end, &one.unit));

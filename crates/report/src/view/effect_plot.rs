@@ -8,7 +8,8 @@ use linerate_model::units::format::{
 };
 
 use super::Block;
-use super::comparison::{changes, interval, is_in_per_cent, names, title};
+use super::comparison::{changes, interval, is_in_per_cent, names};
+use super::matrix::titles;
 use super::span::{Span, short};
 
 /// One figure of two sides.
@@ -27,8 +28,8 @@ pub(crate) struct EffectPlot<'c> {
 /// One side.
 #[derive(Debug, Clone)]
 pub(crate) struct Arm<'c> {
-    /// `A`, `before` …
-    pub name: &'static str,
+    /// `A`, `before`, a label …
+    pub name: &'c str,
     /// Its runs.
     pub side: &'c Side,
     /// The mean with its interval, and the number of runs.
@@ -58,7 +59,9 @@ pub(crate) fn of(all: &[Comparison]) -> Vec<EffectPlot<'_>> {
     let drawn = first.into_iter().chain(others);
     // Cells are in their grid.
     let drawn = drawn.filter(|one| one.cell.is_none());
-    drawn.filter_map(EffectPlot::of).take(MOST).collect()
+    let names = names(all);
+    let plot = |one| EffectPlot::of(one, names);
+    drawn.filter_map(plot).take(MOST).collect()
 }
 
 /// The plots of the primary figures, in characters.
@@ -68,11 +71,12 @@ pub(super) fn blocks(all: &[Comparison]) -> Vec<Block> {
         heading: one.title.clone(),
         rows: drawing(&one),
     };
-    decisive.filter_map(EffectPlot::of).map(block).collect()
+    let plot = |one| EffectPlot::of(one, names(all));
+    decisive.filter_map(plot).map(block).collect()
 }
 
 impl<'c> EffectPlot<'c> {
-    fn of(one: &'c Comparison) -> Option<Self> {
+    fn of(one: &'c Comparison, [before, after]: [&'c str; 2]) -> Option<Self> {
         let sides = [&one.before, &one.after];
         if sides.iter().any(|side| side.values.is_empty()) {
             return None;
@@ -89,7 +93,6 @@ impl<'c> EffectPlot<'c> {
         let known: Vec<f64> = all.iter().map(held).collect();
         let step = step(one, &known);
         let scaled: Vec<f64> = known.iter().map(|value| value / step.0).collect();
-        let [before, after] = names(std::slice::from_ref(one));
         let arm = |name, side| Arm {
             name,
             side,
@@ -97,7 +100,7 @@ impl<'c> EffectPlot<'c> {
         };
         let better = if one.higher_is_better { "more" } else { "less" };
         Some(Self {
-            title: format!("{}{}: {better} is better", title(one), unit(one, step)),
+            title: format!("{}{}: {better} is better", named(one), unit(one, step)),
             arms: [arm(before, sides[0]), arm(after, sides[1])],
             span: Span::around(&scaled)?,
             step,
@@ -115,6 +118,13 @@ impl<'c> EffectPlot<'c> {
         let tick = |tick| (self.span.share(tick), short(tick));
         self.span.ticks().into_iter().map(tick).collect()
     }
+}
+
+/// As the tables name the figure.
+fn named(one: &Comparison) -> String {
+    format!("{} {}", titles(&one.metric).0, one.name)
+        .trim()
+        .to_owned()
 }
 
 /// With the layer, for rates that linerate measured.
@@ -247,7 +257,11 @@ fn third(at: i32) -> f64 {
 fn drawing(one: &EffectPlot<'_>) -> Vec<String> {
     let mut rows = Vec::new();
     for arm in &one.arms {
-        rows.push(format!("{:<NAME$}{}", arm.name, crowd(one, arm.side)));
+        let mut name = arm.name;
+        if name.chars().count() >= NAME {
+            rows.push(std::mem::take(&mut name).to_owned());
+        }
+        rows.push(format!("{name:<NAME$}{}", crowd(one, arm.side)));
         rows.extend(bar(one, arm.side).map(|bar| format!("{:NAME$}{bar}", "")));
         rows.push(format!("{:NAME$}{}", "", arm.summary));
     }
@@ -382,7 +396,7 @@ mod tests {
     #[test]
     fn a_plot_in_characters() {
         let one = compared();
-        let drawn = drawing(&EffectPlot::of(&one).unwrap());
+        let drawn = drawing(&EffectPlot::of(&one, ["A", "B"]).unwrap());
         let expected = "\
 A          o    2   o
           [-----|----]
@@ -400,6 +414,39 @@ o run, 2-9 runs; [-|-] mean or effect, 95 % interval; : no change";
         assert_eq!(drawn.join("\n"), expected);
     }
 
+    /// The plots of two matrices are of all their cells: they name the sides as the tables of the cells do.
+    #[test]
+    fn plots_and_tables_name_the_sides_alike() {
+        let whole = Comparison {
+            blocks: None,
+            ..compared()
+        };
+        let names = |all: &[Comparison]| of(all)[0].arms.each_ref().map(|arm| arm.name.to_owned());
+        let cell = Comparison {
+            cell: Some(1),
+            ..whole.clone()
+        };
+        assert_eq!(names(&[whole.clone(), cell]), ["A", "B"]);
+        let of_cells = Comparison {
+            metric: "packets_per_second".to_owned(),
+            name: "all cells".to_owned(),
+            ..whole.clone()
+        };
+        assert!(
+            of(&[of_cells])[0]
+                .title
+                .starts_with("packet rate all cells")
+        );
+        let mut labelled = whole;
+        (labelled.before.label, labelled.after.label) = ("qfe".into(), "a long label".into());
+        assert_eq!(names(&[labelled.clone()]), ["qfe", "a long label"]);
+        let drawn = blocks(&[labelled]);
+        let Block::Drawing { rows, .. } = &drawn[0] else {
+            panic!("{drawn:?}");
+        };
+        assert!(rows[0].starts_with("qfe     ") && rows.contains(&"a long label".to_owned()));
+    }
+
     #[test]
     fn no_row_is_wider_than_a_terminal_whatever_the_numbers() {
         for ratio in [1e-9, 0.01, 0.49, 0.9999, 1.0, 1.5, 3.4, 70.0, 1e12] {
@@ -409,7 +456,7 @@ o run, 2-9 runs; [-|-] mean or effect, 95 % interval; : no change";
                 after: side(&[510e6 * ratio, 512e6 * ratio], None),
                 ..compared()
             };
-            for row in drawing(&EffectPlot::of(&one).unwrap()) {
+            for row in drawing(&EffectPlot::of(&one, ["A", "B"]).unwrap()) {
                 assert!(row.chars().count() <= 78, "{ratio}: {row}");
             }
         }

@@ -196,8 +196,8 @@ fn provoked(output: &Output) -> String {
         .map(|one| one.1)
         .collect();
     let colon = if reasons.is_empty() { "" } else { ": " };
-    let (what, why) = (lost.text(), reasons.join(", or "));
-    format!("nothing to fix: {what} lost, as expected{colon}{why}")
+    let (what, why, also) = (lost.text(), reasons.join(", or "), lost.also());
+    format!("nothing to fix: {what} lost, as expected{colon}{why}{also}")
 }
 
 /// One cause. What it shares with an earlier one (the same rule at the other end) is not repeated.

@@ -14,6 +14,7 @@ use super::{Block, Column, Line, Table, Tone, answer, conclusions, moved, setup}
 use crate::Detail;
 
 pub use compared::{HOSTS_OF_RUNS, matrix_sentence};
+pub(super) use figure::titles;
 pub(crate) use figure::{known, names};
 pub(crate) use layout::Layout;
 pub use layout::cell_name;
@@ -137,7 +138,7 @@ pub(super) fn every_cell(output: &Output, layout: &Layout<'_>) -> Option<Block> 
     columns.extend(figures.iter().map(|name| {
         let scale = Scale::of(cells, name);
         let median = |cell: &Cell| known(cell, name).map(|one| scale.text(one.median));
-        let (short, _) = figure::titles(name);
+        let (short, _) = titles(name);
         Column::texts(short, &scale.unit, cells.iter().map(median))
     }));
     (!figures.is_empty()).then(|| {

@@ -228,17 +228,11 @@ const PORTS_MOST: usize = 100;
 
 #[cfg(test)]
 mod tests {
-    use super::super::assert_found;
+    use super::super::assertions;
     use super::super::shown::values;
     use super::*;
 
-    fn has(text: &str, name: &str, value: &str) {
-        assert_found(&values(text, facts), name, Some(value));
-    }
-
-    fn lacks(text: &str, name: &str) {
-        assert_found(&values(text, facts), name, None);
-    }
+    assertions!(has and lacks, values, facts);
 
     #[test]
     fn addresses_nobody_gave() {

@@ -208,13 +208,10 @@ fn flaps(lines: &[Line<'_>]) -> Option<Fact> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{value_of, values};
+    use super::super::{assertions, values};
     use super::*;
 
-    fn is(text: &str, name: &str, expected: Option<&str>) {
-        let value = value_of(text, facts, name);
-        assert_eq!(value.as_deref(), expected, "{name} of {text}");
-    }
+    assertions!(is, facts);
 
     fn lacp(second: &str) -> String {
         format!(

@@ -156,16 +156,10 @@ const LINE_MOST: usize = 600;
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_found, values};
+    use super::super::{assertions, values};
     use super::*;
 
-    fn has(text: &str, name: &str, value: &str) {
-        assert_found(&values(text, facts), name, Some(value));
-    }
-
-    fn lacks(text: &str, name: &str) {
-        assert_found(&values(text, facts), name, None);
-    }
+    assertions!(has and lacks, values, facts);
 
     #[test]
     fn two_servers() {

@@ -233,17 +233,11 @@ const LINE_MOST: usize = 600;
 
 #[cfg(test)]
 mod tests {
-    use super::super::assert_found;
+    use super::super::assertions;
     use super::super::shown::values;
     use super::*;
 
-    fn has(text: &str, name: &str, value: &str) {
-        assert_found(&values(text, facts), name, Some(value));
-    }
-
-    fn lacks(text: &str, name: &str) {
-        assert_found(&values(text, facts), name, None);
-    }
+    assertions!(has and lacks, values, facts);
 
     const PORT: &str = "5: eth0.10@eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n";
 

@@ -247,17 +247,11 @@ const LIMIT_DEFAULT: f64 = 1024.0;
 
 #[cfg(test)]
 mod tests {
-    use super::super::assert_found;
+    use super::super::assertions;
     use super::super::shown::values;
     use super::*;
 
-    fn has(text: &str, name: &str, value: &str) {
-        assert_found(&values(text, facts), name, Some(value));
-    }
-
-    fn lacks(text: &str, name: &str) {
-        assert_found(&values(text, facts), name, None);
-    }
+    assertions!(has and lacks, values, facts);
 
     const REPLIES: &str = "Unicast reply from 192.0.2.11 [02:00:00:00:00:0A]  0.712ms\nUnicast reply from 192.0.2.11 [02:00:00:00:00:0B]  0.744ms\n";
 

@@ -289,13 +289,10 @@ const LINE_MOST: usize = 2000;
 
 #[cfg(test)]
 mod tests {
-    use super::super::{value_of, values};
+    use super::super::{assertions, values};
     use super::*;
 
-    fn is(text: &str, name: &str, expected: Option<&str>) {
-        let value = value_of(text, facts, name);
-        assert_eq!(value.as_deref(), expected, "{name} of {text}");
-    }
+    assertions!(is, facts);
 
     fn table(eth0: u32, timer: u32) -> String {
         format!(

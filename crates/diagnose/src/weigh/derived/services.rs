@@ -306,12 +306,10 @@ const LISTED_MOST: usize = 1000;
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_found, values};
+    use super::super::{assertions, values};
     use super::*;
 
-    fn has(text: &str, name: &str, value: &str) {
-        assert_found(&values(text, facts), name, Some(value));
-    }
+    assertions!(has, values, facts);
 
     const REFUSED: &str =
         "curl: (7) Failed to connect to 192.0.2.10 port 8080: Connection refused\n";

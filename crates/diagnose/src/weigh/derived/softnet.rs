@@ -125,13 +125,10 @@ const PACKETS_LEAST: f64 = 20.0;
 
 #[cfg(test)]
 mod tests {
-    use super::super::{value_of, values};
+    use super::super::{assertions, values};
     use super::*;
 
-    fn is(text: &str, name: &str, expected: Option<&str>) {
-        let value = value_of(text, facts, name);
-        assert_eq!(value.as_deref(), expected, "{name} of {text}");
-    }
+    assertions!(is, facts);
 
     fn row_of(packets: &str, dropped: &str, squeezed: &str, limited: &str) -> String {
         format!(

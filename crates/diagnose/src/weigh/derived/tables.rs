@@ -95,13 +95,10 @@ const LINE_MOST: usize = 300;
 
 #[cfg(test)]
 mod tests {
-    use super::super::value_of;
+    use super::super::assertions;
     use super::*;
 
-    fn is(text: &str, name: &str, expected: Option<&str>) {
-        let value = value_of(text, facts, name);
-        assert_eq!(value.as_deref(), expected, "{name} of {text}");
-    }
+    assertions!(is, facts);
 
     #[test]
     fn vlans_of_a_port() {

@@ -246,16 +246,10 @@ const PEERS_MOST: usize = 1000;
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_found, values};
+    use super::super::{assertions, values};
     use super::*;
 
-    fn has(text: &str, name: &str, value: &str) {
-        assert_found(&values(text, facts), name, Some(value));
-    }
-
-    fn lacks(text: &str, name: &str) {
-        assert_found(&values(text, facts), name, None);
-    }
+    assertions!(has and lacks, values, facts);
 
     #[test]
     fn handshakes() {

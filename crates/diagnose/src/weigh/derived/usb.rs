@@ -342,13 +342,10 @@ const LINE_MOST: usize = 300;
 
 #[cfg(test)]
 mod tests {
-    use super::super::value_of;
+    use super::super::assertions;
     use super::*;
 
-    fn is(text: &str, name: &str, expected: Option<&str>) {
-        let value = value_of(text, facts, name);
-        assert_eq!(value.as_deref(), expected, "{name} of {text}");
-    }
+    assertions!(is, facts);
 
     const TREE: &str = "/:  Bus 01.Port 1: Dev 1, Class=root_hub, Driver=dwc_otg/1p, 480M\n    |__ Port 1: Dev 7, If 0, Class=Vendor Specific Class, Driver=lan78xx, 480M\n";
 

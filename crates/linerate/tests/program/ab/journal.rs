@@ -16,23 +16,17 @@ use crate::support::{Server, until};
 #[test]
 fn what_a_killed_comparison_left_is_restored_from_the_journal() {
     let (place, server) = (place("journal"), Server::ours("--quiet"));
-    let mut child = ab(&place, "printf B >> log", &["--aa", "0"], server.port)
-        .spawn()
-        .unwrap();
-    until("B is set up", || log(&place).contains('B'));
-    assert_eq!(
-        tune(&place, &["restore"]),
-        (0, vec!["under-way".to_owned()])
-    );
-    assert_eq!(tune(&place, &["restore", "--forget", "1"]).0, 2);
+    let mut child = set_up(&mut one_ab(&place, &server), &place);
+    assert_eq!(tune(&place, &["restore"]), "0 under-way");
+    assert!(tune(&place, &["restore", "--forget", "1"]).starts_with('2'));
     assert!(!log(&place).contains('R'), "its process still runs");
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(tune(&place, &["status"]), (1, vec!["open".to_owned()]));
+    assert_eq!(tune(&place, &["status"]), "1 open");
     assert!(!log(&place).contains('R'), "status changes nothing");
-    assert_eq!(tune(&place, &["restore"]), (0, vec!["restored".to_owned()]));
+    assert_eq!(tune(&place, &["restore"]), "0 restored");
     assert!(log(&place).ends_with('R'));
-    assert_eq!(tune(&place, &["status"]), (0, Vec::new()));
+    assert_eq!(tune(&place, &["status"]), "0");
 }
 
 /// The command of `--restore` is relative, and its directory has a name that a shell would take apart.
@@ -42,23 +36,19 @@ fn a_relative_command_is_restored_where_it_was_given() {
     let inside = outside.join("a b'c\"$(touch oops);\nd");
     fs::create_dir_all(&inside).unwrap();
     fs::write(inside.join("back"), "printf R >> log\n").unwrap();
-    let command = ab(&outside, "printf B >> log", &["--aa", "0"], server.port);
+    let command = one_ab(&outside, &server);
     let words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
     let relative = |word: &std::ffi::OsString| match word.to_str() {
         Some("printf R >> log") => "sh ./back".into(),
         _ => word.clone(),
     };
-    let mut child = Command::new(command.get_program())
+    let mut relative_ab = Command::new(command.get_program());
+    relative_ab
         .args(words.iter().map(relative))
-        .current_dir(&inside)
         .env("XDG_STATE_HOME", &outside)
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    until("B is set up", || log(&inside).contains('B'));
-    child.kill().unwrap();
-    child.wait().unwrap();
+        .stderr(Stdio::null());
+    killed_in(&inside, &mut relative_ab);
     let shown = undo_of(&outside);
     assert!(
         shown.starts_with("cd '") && shown.ends_with("sh -c 'sh ./back'"),
@@ -69,15 +59,12 @@ fn a_relative_command_is_restored_where_it_was_given() {
         .current_dir("/")
         .status();
     assert!(by_hand.unwrap().success() && log(&inside).ends_with('R'));
-    assert_eq!(
-        tune(&outside, &["restore"]),
-        (0, vec!["restored".to_owned()])
-    );
+    assert_eq!(tune(&outside, &["restore"]), "0 restored");
     assert!(log(&inside).ends_with("RR") && !log(&outside).contains('R'));
     for place in [&outside, &inside] {
         assert!(!place.join("oops").exists(), "{}", place.display());
     }
-    assert_eq!(tune(&outside, &["status"]), (0, Vec::new()));
+    assert_eq!(tune(&outside, &["status"]), "0");
 }
 
 /// A directory that is gone is named, and the change stays in the journal.
@@ -86,13 +73,9 @@ fn a_directory_that_is_gone_is_named() {
     let (outside, server) = (place("journal-gone"), Server::ours("--quiet"));
     let inside = outside.join("inside");
     fs::create_dir_all(&inside).unwrap();
-    let mut command = ab(&outside, "printf B >> log", &["--aa", "0"], server.port);
-    let mut child = command.current_dir(&inside).spawn().unwrap();
-    until("B is set up", || log(&inside).contains('B'));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    killed_in(&inside, &mut one_ab(&outside, &server));
     fs::rename(&inside, outside.join("moved")).unwrap();
-    let ended = Command::new(env!("CARGO_BIN_EXE_linerate"))
+    let ended = ours()
         .env("XDG_STATE_HOME", &outside)
         .args(["tune", "restore"])
         .output()
@@ -102,10 +85,7 @@ fn a_directory_that_is_gone_is_named() {
     let said: String = String::from_utf8_lossy(&said).split_whitespace().collect();
     assert!(said.contains(inside.to_str().unwrap()), "{said}");
     fs::rename(outside.join("moved"), &inside).unwrap();
-    assert_eq!(
-        tune(&outside, &["restore"]),
-        (0, vec!["restored".to_owned()])
-    );
+    assert_eq!(tune(&outside, &["restore"]), "0 restored");
     assert!(log(&inside).ends_with('R'));
 }
 
@@ -118,57 +98,22 @@ fn what_a_killed_comparison_in_a_lab_did_outside_of_it_is_restored() {
         format!("printf {letter} >> log; echo {ttl} > /proc/sys/net/ipv4/ip_default_ttl")
     };
     let before = fs::read_to_string(TTL).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
-    command.args(["ab", "--lab", "--a", &set(60, 'A'), "--b", &set(61, 'B')]);
-    command.args([
-        "--restore",
-        &set(62, 'R'),
-        "--settle",
-        "0",
-        "--aa",
-        "0",
-        "--seed",
-        "7",
-    ]);
-    command.args(["--", "tcp", "-n", "64K"]);
-    command.current_dir(&place).env("XDG_STATE_HOME", &place);
-    let said = fs::File::create(place.join("said")).unwrap();
-    let mut child = command.stdout(Stdio::null()).stderr(said).spawn().unwrap();
-    until("B is set up", || log(&place).contains('B'));
-    assert_eq!(
-        tune(&place, &["restore"]),
-        (0, vec!["under-way".to_owned()])
+    let sets = [set(60, 'A'), set(61, 'B'), set(62, 'R')];
+    let mut child = set_up(
+        &mut ab_in_lab(ours(), &place, sets.each_ref().map(String::as_str)),
+        &place,
     );
+    assert_eq!(tune(&place, &["restore"]), "0 under-way");
     child.kill().unwrap();
     child.wait().unwrap();
-    let said = fs::read_to_string(place.join("said")).unwrap();
-    if said.contains("loopback instead of a lab") {
-        println!("skipped: no namespaces here");
+    if is_on_the_loopback(&place) {
         return;
     }
-    assert_eq!(tune(&place, &["status"]), (1, vec!["open".to_owned()]));
-    assert_eq!(tune(&place, &["restore"]), (0, vec!["restored".to_owned()]));
+    assert_eq!(tune(&place, &["status"]), "1 open");
+    assert_eq!(tune(&place, &["restore"]), "0 restored");
     assert!(log(&place).ends_with('R'));
     assert_eq!(fs::read_to_string(TTL).unwrap(), before);
-    assert_eq!(tune(&place, &["status"]), (0, Vec::new()));
-}
-
-/// `ab` was killed when B was set up.
-fn killed(child: &mut Child, place: &Path) {
-    until("B is set up", || log(place).contains('B'));
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
-
-/// It was killed when something was set up, or ended before.
-fn killed_early(child: &mut Child, place: &Path) {
-    let process = child.id().to_string();
-    until("something is set up", || {
-        !log(place).is_empty() || is_gone(&process)
-    });
-    // It may have ended.
-    let _gone = child.kill();
-    child.wait().unwrap();
+    assert_eq!(tune(&place, &["status"]), "0");
 }
 
 /// Who may write to the working directory decides what a relative command is.
@@ -177,12 +122,11 @@ fn nothing_is_run_where_another_user_may_write() {
     let (place, server) = (place("journal-attacked"), Server::ours("--quiet"));
     let inside = place.join("inside");
     fs::create_dir_all(&inside).unwrap();
-    let mut command = ab(&place, "printf B >> log", &["--aa", "0"], server.port);
-    killed(&mut command.current_dir(&inside).spawn().unwrap(), &inside);
+    killed_in(&inside, &mut one_ab(&place, &server));
     let chmod = |mode| fs::set_permissions(&inside, Permissions::from_mode(mode)).unwrap();
     for mode in [0o777, 0o1777] {
         chmod(mode);
-        assert_eq!(tune(&place, &["restore"]), (1, vec!["failed".to_owned()]));
+        assert_eq!(tune(&place, &["restore"]), "1 failed");
     }
     let why = reason(&place);
     let expected = format!(
@@ -192,7 +136,7 @@ fn nothing_is_run_where_another_user_may_write() {
     assert!(why.starts_with(&expected), "{why}");
     assert!(!log(&inside).contains('R'));
     chmod(0o755);
-    assert_eq!(tune(&place, &["restore"]), (0, vec!["restored".to_owned()]));
+    assert_eq!(tune(&place, &["restore"]), "0 restored");
     assert!(log(&inside).ends_with('R'));
 }
 
@@ -200,29 +144,12 @@ fn nothing_is_run_where_another_user_may_write() {
 #[test]
 fn a_lab_on_the_loopback_is_recorded_as_this_host() {
     let place = place("journal-loopback");
-    let mut command = Command::new("unshare");
-    command.args(["-Urn", "sh", "-c"]);
-    command
-        .arg(r#"ip link set lo up && echo 0 >/proc/sys/user/max_net_namespaces && exec "$0" "$@""#);
-    command.arg(env!("CARGO_BIN_EXE_linerate"));
-    command.args([
-        "ab",
-        "--lab",
-        "--a",
-        "printf A >> log",
-        "--b",
-        "printf B >> log",
-    ]);
-    command.args(["--restore", "printf R >> log", "--settle", "0", "--aa", "0"]);
-    command.args(["--seed", "7", "--", "tcp", "-n", "64K"]);
-    command.current_dir(&place).env("XDG_STATE_HOME", &place);
-    let said = fs::File::create(place.join("said")).unwrap();
-    let Ok(mut child) = command.stdout(Stdio::null()).stderr(said).spawn() else {
+    let Ok(mut child) = ab_in_lab(without_namespaces("-Urn"), &place, LETTERS).spawn() else {
         println!("skipped: no unshare(1)");
         return;
     };
     killed_early(&mut child, &place);
-    let said = fs::read_to_string(place.join("said")).unwrap();
+    let said = said(&place);
     if log(&place).is_empty() {
         println!("skipped: {said}");
         return;
@@ -231,7 +158,39 @@ fn a_lab_on_the_loopback_is_recorded_as_this_host() {
     let undo = undo_of(&place);
     assert!(undo.ends_with("sh -c 'printf R >> log'"), "{undo}");
     // It was in the namespace that unshare(1) made.
-    assert_eq!(tune(&place, &["restore"]).1, ["elsewhere"]);
+    assert!(tune(&place, &["restore"]).ends_with(" elsewhere"));
+}
+
+/// What restores a lab is meant for the settings of a lab: on the loopback it would change those of this host.
+#[test]
+fn what_restores_a_lab_is_not_run_on_the_loopback() {
+    let place = place("journal-lab-forbidden");
+    killed_in(&place, &mut ab_in_lab(ours(), &place, LETTERS));
+    if is_on_the_loopback(&place) {
+        return;
+    }
+    let mut refused = without_namespaces("-Ur");
+    refused.args(["tune", "restore", "--json"]);
+    refused.current_dir(&place).env("XDG_STATE_HOME", &place);
+    let Some(document) = refused
+        .output()
+        .ok()
+        .filter(|ended| !ended.stdout.is_empty())
+    else {
+        println!("skipped: no user namespace, or no unshare(1)");
+        return;
+    };
+    let document = super::document(&document);
+    let one = &document["changes"][0];
+    assert_eq!(
+        (&one["state"], &document["exit_code"]),
+        (&"failed".into(), &1.into())
+    );
+    let why = text(&one["reason"]);
+    assert!(why.contains("cannot restore in a lab"), "{why}");
+    assert!(!log(&place).contains('R'), "{}", log(&place));
+    assert_eq!(tune(&place, &["restore"]), "0 restored");
+    assert!(log(&place).ends_with('R'));
 }
 
 /// The program was replaced while it ran (an upgrade), and its commands have the same text in the new lab.
@@ -246,71 +205,24 @@ fn a_new_lab_is_of_the_program_that_restores_and_fills_in_nothing() {
         r#"exec 9<linerate; rm linerate; exec /proc/self/fd/9 "$@""#,
         "sh",
     ]);
-    command.args([
-        "ab",
-        "--lab",
-        "--a",
-        "printf A >> log",
-        "--b",
-        "printf B >> log",
-    ]);
-    command.args([
-        "--restore",
-        "printf '{peer}' >> log",
-        "--settle",
-        "0",
-        "--aa",
-        "0",
-    ]);
-    command.args(["--seed", "7", "--", "tcp", "-n", "64K"]);
-    command.current_dir(&place).env("XDG_STATE_HOME", &place);
-    let said = fs::File::create(place.join("said")).unwrap();
-    let mut child = command.stdout(Stdio::null()).stderr(said).spawn().unwrap();
+    let [a, b, _] = LETTERS;
+    let mut command = ab_in_lab(command, &place, [a, b, "printf '{peer}' >> log"]);
+    let mut child = command.spawn().unwrap();
     killed_early(&mut child, &place);
-    let said = fs::read_to_string(place.join("said")).unwrap();
-    if said.contains("loopback instead of a lab") {
-        println!("skipped: no namespaces here");
+    if is_on_the_loopback(&place) {
         return;
     }
     let undo = undo_of(&place);
     assert!(!undo.contains("(deleted)"), "{undo}");
-    assert_eq!(tune(&place, &["restore"]), (0, vec!["restored".to_owned()]));
+    assert_eq!(tune(&place, &["restore"]), "0 restored");
     assert!(log(&place).ends_with("{peer}"), "{}", log(&place));
-}
-
-/// Why the one change could not be restored.
-fn reason(place: &Path) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
-    command.args(["tune", "restore", "--json"]);
-    let ended = command.env("XDG_STATE_HOME", place).output().unwrap();
-    let document: Value = serde_json::from_slice(&ended.stdout).unwrap();
-    let reason = document["changes"][0]["reason"].as_str();
-    reason.unwrap().to_owned()
-}
-
-/// Each network namespace has its own.
-const TTL: &str = "/proc/sys/net/ipv4/ip_default_ttl";
-
-/// What `tune status` shows to undo the one change.
-fn undo_of(place: &Path) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
-    command.args(["tune", "status", "--json"]);
-    let ended = command.env("XDG_STATE_HOME", place).output().unwrap();
-    let document: Value = serde_json::from_slice(&ended.stdout).unwrap();
-    document["changes"][0]["undo"][0]
-        .as_str()
-        .unwrap()
-        .to_owned()
 }
 
 /// Each would measure what the other changes.
 #[test]
 fn a_second_comparison_that_changes_settings_is_refused() {
     let (place, server) = (place("journal-second"), Server::ours("--quiet"));
-    let mut first = ab(&place, "printf B >> log", &["--aa", "0"], server.port)
-        .spawn()
-        .unwrap();
-    until("B is set up", || log(&place).contains('B'));
+    let mut first = set_up(&mut one_ab(&place, &server), &place);
     let second = commands(&place, "touch second", "true", &[])
         .output()
         .unwrap();
@@ -350,14 +262,11 @@ fn a_comparison_goes_on_without_a_journal_and_says_what_that_means() {
 #[test]
 fn a_comparison_that_restored_its_configuration_leaves_nothing() {
     let (place, server) = (place("journal-closed"), Server::ours("--quiet"));
-    let mut child = ab(&place, "printf B >> log", &["--aa", "0"], server.port)
-        .spawn()
-        .unwrap();
-    until("B is set up", || log(&place).contains('B'));
+    let mut child = set_up(&mut one_ab(&place, &server), &place);
     terminate(&child);
     ended(&mut child, &place);
     assert!(log(&place).ends_with('R'));
-    assert_eq!(tune(&place, &["status"]), (0, Vec::new()));
+    assert_eq!(tune(&place, &["status"]), "0");
 }
 
 /// What `restore` did not manage stays in the journal, with the reason.
@@ -369,27 +278,128 @@ fn what_cannot_be_restored_stays_in_the_journal() {
     let ended = commands(&place, "false", "true", &more).output().unwrap();
     assert_eq!(ended.status.code(), Some(3));
     for _ in 0..2 {
-        assert_eq!(tune(&place, &["restore"]), (1, vec!["failed".to_owned()]));
+        assert_eq!(tune(&place, &["restore"]), "1 failed");
     }
     let why = reason(&place);
     let advice = "no way back; undo it by hand, then `linerate tune restore --forget 1`";
     assert!(why.ends_with(advice), "{why}");
-    assert_eq!(tune(&place, &["restore", "--forget", "7"]).0, 2);
-    let forgotten = tune(&place, &["restore", "--forget", "1"]);
-    assert_eq!(forgotten, (0, vec!["forgotten".to_owned()]));
-    assert_eq!(tune(&place, &["status"]), (0, Vec::new()));
+    assert!(tune(&place, &["restore", "--forget", "7"]).starts_with('2'));
+    assert_eq!(tune(&place, &["restore", "--forget", "1"]), "0 forgotten");
+    assert_eq!(tune(&place, &["status"]), "0");
+}
+
+/// `ab` with one block.
+fn one_ab(place: &Path, server: &Server) -> Command {
+    ab(place, "printf B >> log", &["--aa", "0"], server.port)
+}
+
+/// The same in a lab, which `program` runs; what it says is in a file.
+fn ab_in_lab(mut program: Command, place: &Path, [a, b, restore]: [&str; 3]) -> Command {
+    program.args(["ab", "--lab", "--a", a, "--b", b, "--restore", restore]);
+    program.args(["--settle", "0", "--aa", "0", "--seed", "7"]);
+    program.args(["--", "tcp", "-n", "64K"]);
+    program.current_dir(place).env("XDG_STATE_HOME", place);
+    let said = fs::File::create(place.join("said")).unwrap();
+    program.stdout(Stdio::null()).stderr(said);
+    program
+}
+
+fn ours() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_linerate"))
+}
+
+/// Runs linerate in a user namespace that allows no network namespaces. `flags` of unshare(1): with `n` it has one.
+fn without_namespaces(flags: &str) -> Command {
+    let script =
+        r#"ip link set lo up; echo 0 >/proc/sys/user/max_net_namespaces && exec "$0" "$@""#;
+    let mut command = Command::new("unshare");
+    command.args([flags, "sh", "-c", script, env!("CARGO_BIN_EXE_linerate")]);
+    command
+}
+
+fn said(place: &Path) -> String {
+    fs::read_to_string(place.join("said")).unwrap()
+}
+
+/// Whether it used the loopback: then the test is skipped.
+fn is_on_the_loopback(place: &Path) -> bool {
+    let is_so = said(place).contains("loopback instead of a lab");
+    if is_so {
+        println!("skipped: no namespaces here");
+    }
+    is_so
+}
+
+/// Waits until B is set up.
+fn set_up(command: &mut Command, place: &Path) -> Child {
+    let child = command.spawn().unwrap();
+    until("B is set up", || log(place).contains('B'));
+    child
+}
+
+/// The command runs in this directory, and is killed when B was set up.
+fn killed_in(place: &Path, command: &mut Command) {
+    let mut child = set_up(command.current_dir(place), place);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// It was killed when something was set up, or ended before.
+fn killed_early(child: &mut Child, place: &Path) {
+    let process = child.id().to_string();
+    until("something is set up", || {
+        !log(place).is_empty() || is_gone(&process)
+    });
+    // It may have ended.
+    let _gone = child.kill();
+    child.wait().unwrap();
+}
+
+/// Why the one change could not be restored.
+fn reason(place: &Path) -> String {
+    let document = document(&mut tune_command(place, &["restore"]));
+    text(&document["changes"][0]["reason"])
+}
+
+/// What `tune status` shows to undo the one change.
+fn undo_of(place: &Path) -> String {
+    let document = document(&mut tune_command(place, &["status"]));
+    text(&document["changes"][0]["undo"][0])
 }
 
 /// The exit code of a `tune` command, and the states of the changes that it shows.
-fn tune(place: &Path, words: &[&str]) -> (i32, Vec<String>) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+fn tune(place: &Path, words: &[&str]) -> String {
+    states(&mut tune_command(place, words))
+}
+
+fn tune_command(place: &Path, words: &[&str]) -> Command {
+    let mut command = ours();
     command.arg("tune").args(words).arg("--json");
     command.current_dir(place).env("XDG_STATE_HOME", place);
-    let ended = command.output().unwrap();
-    let document: Value = serde_json::from_slice(&ended.stdout).unwrap();
-    let code = ended.status.code().unwrap();
-    assert_eq!(document["exit_code"], code);
-    let changes = document["changes"].as_array().unwrap().iter();
-    let states = changes.map(|change| change["state"].as_str().unwrap().to_owned());
-    (code, states.collect())
+    command
 }
+
+fn states(command: &mut Command) -> String {
+    let document = document(command);
+    let mut all = vec![document["exit_code"].to_string()];
+    let changes = document["changes"].as_array().unwrap().iter();
+    all.extend(changes.map(|change| text(&change["state"])));
+    all.join(" ")
+}
+
+/// What the command prints: its exit code is in it.
+fn document(command: &mut Command) -> Value {
+    let ended = command.output().unwrap();
+    let document = super::document(&ended);
+    assert_eq!(document["exit_code"], ended.status.code().unwrap());
+    document
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+/// Each network namespace has its own.
+const TTL: &str = "/proc/sys/net/ipv4/ip_default_ttl";
+/// What sets up A and B, and restores.
+const LETTERS: [&str; 3] = ["printf A >> log", "printf B >> log", "printf R >> log"];

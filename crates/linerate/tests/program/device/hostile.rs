@@ -5,11 +5,9 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use linerate_diagnose::dut;
 use linerate_forward::Device;
-use linerate_linux::signal::Interrupt;
 
-use super::{OURS, behind, trial};
+use super::{OURS, behind, served, trial};
 use crate::support::Server;
 
 #[test]
@@ -61,15 +59,7 @@ fn an_agent_refuses_what_is_no_request() {
 #[test]
 fn who_asks_for_long_keeps_no_test_away() {
     let server = Server::ours("");
-    let ask = || {
-        Device::served(
-            "127.0.0.1",
-            server.port,
-            None,
-            dut::moved,
-            &Interrupt::default(),
-        )
-    };
+    let ask = || served(&server);
     let mut asking: Vec<Device> = (0..4).map(|_| ask().unwrap()).collect();
     let refused = ask().unwrap_err().to_string();
     assert!(refused.contains("too many testers"), "{refused}");
@@ -113,13 +103,6 @@ fn a_server_ends_a_device_that_talks_nonsense_and_serves_the_next() {
     }
     server.await_line("while waiting for an agent's message");
     server.await_line("agent message of 2147483647 bytes");
-    let device = Device::served(
-        "127.0.0.1",
-        server.port,
-        None,
-        dut::moved,
-        &Interrupt::default(),
-    )
-    .unwrap();
+    let device = served(&server).unwrap();
     assert!(trial(&device).is_some());
 }

@@ -29,6 +29,13 @@ fn row(line: &str) -> Option<Row> {
     })
 }
 
+/// The reports that a UDP client got.
+fn reports(text: &str) -> Vec<Row> {
+    let mut rows = rows(text);
+    rows.retain(|row| row.lost.is_some());
+    rows
+}
+
 fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
     rows.sort_by_key(|row| (row.bytes, row.lost));
     rows
@@ -48,10 +55,7 @@ fn a_udp_clients_printed_report_is_our_log_line() {
     ] {
         let server = Server::ours("--iperf2");
         let text = client(server.port, &format!("127.0.0.1 -u {arguments}"));
-        let reported: Vec<_> = rows(&text)
-            .into_iter()
-            .filter(|row| row.lost.is_some())
-            .collect();
+        let reported = reports(&text);
         assert_eq!(
             sorted(reported),
             sorted(logged(&server, streams)),
@@ -136,10 +140,7 @@ fn the_report_comes_from_the_address_that_was_asked() {
     }
     let server = Server::ours("--iperf2");
     let text = client(server.port, "127.0.0.9 -u -n 50000 -b 10M -B 127.0.0.1");
-    let reported: Vec<_> = rows(&text)
-        .into_iter()
-        .filter(|row| row.lost.is_some())
-        .collect();
+    let reported = reports(&text);
     assert_eq!(reported, logged(&server, 1), "{text}");
 }
 
@@ -152,10 +153,7 @@ fn over_ipv6() {
     let text = client(server.port, "::1 -V -u -n 50000 -b 10M");
     let line = server.await_line("done: UDP");
     assert!(line.contains("[::1]:"), "{line}");
-    let reported: Vec<_> = rows(&text)
-        .into_iter()
-        .filter(|row| row.lost.is_some())
-        .collect();
+    let reported = reports(&text);
     assert_eq!(reported, logged(&server, 1), "{text}");
 }
 

@@ -150,7 +150,7 @@ fn two_runs_of_one_kind_are_before_and_after() {
     let picture = String::from_utf8(printed(&[&old, &other, "-f", "svg"])).unwrap();
     assert!(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
     assert!(
-        picture.contains("<title") && picture.contains("after: 1177 Mbit/s, 1 run"),
+        picture.contains("<title") && picture.contains("udp: 1177 Mbit/s, 1 run"),
         "{picture}"
     );
     let reported = error(&[&old, "-f", "svg"]);

@@ -110,6 +110,27 @@ fn expected_losses_are_counted_by_what_was_lost() {
     assert!(only.contains(words), "{only}");
 }
 
+/// A retransmission is not always a loss: what is not among the lost ones is named as well.
+#[test]
+fn what_tcp_retransmitted_is_named_next_to_what_udp_lost() {
+    let mut output = lossy("rx-socket");
+    let mut shared = cause_in("second");
+    shared.informational = true;
+    shared.explains.lost_packets = Some(758);
+    output.findings = vec![shared];
+    output.tests[0].protocol = Protocol::Tcp;
+    output.tests[0].retransmits = Some(12);
+    let lost = "nothing to fix: 758 datagrams of UDP lost, as expected: CPUs that both ends share";
+    let unknown = format!("{lost}; TCP also retransmitted 12 segments that may have arrived\"");
+    assert!(text(&output).contains(&unknown), "{}", text(&output));
+    output.ledger.push(LedgerEntry {
+        test_id: "first".to_owned(),
+        ..LedgerEntry::default()
+    });
+    let arrived = format!("{lost}; TCP also retransmitted 12 segments that had arrived\"");
+    assert!(text(&output).contains(&arrived), "{}", text(&output));
+}
+
 #[test]
 fn a_refusal_is_nothing_to_pass_over() {
     let refused = |packets| {

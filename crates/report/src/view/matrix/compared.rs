@@ -151,6 +151,7 @@ fn word(one: &Comparison) -> &'static str {
 /// A grid of verdicts a figure: the primary ones, or all; then the cells that are not the same, and the environment.
 pub(super) fn blocks(output: &Output, layout: &Layout<'_>, all: bool) -> Vec<Block> {
     let comparison = &output.comparison;
+    let names = comparison::names(comparison);
     let reasons = Reasons::of(&output.cells);
     let mut blocks = Vec::new();
     for metric in metrics(comparison) {
@@ -166,7 +167,7 @@ pub(super) fn blocks(output: &Output, layout: &Layout<'_>, all: bool) -> Vec<Blo
         };
         let heading = format!("{}: B against A", titles(metric).0);
         blocks.push(Block::Table(layout.table(heading, "not compared", &text)));
-        blocks.extend(different(of(), all));
+        blocks.extend(different(of(), names, all));
     }
     blocks.extend(reasons.block(layout, &output.cells));
     blocks.extend(comparison::environment(comparison));
@@ -188,7 +189,11 @@ fn verdict(one: &Comparison) -> String {
 }
 
 /// The cells that are not the same, the most certain first: their medians, effects and intervals.
-fn different<'c>(of: impl Iterator<Item = &'c Comparison>, all: bool) -> Vec<Block> {
+fn different<'c>(
+    of: impl Iterator<Item = &'c Comparison>,
+    names: [&str; 2],
+    all: bool,
+) -> Vec<Block> {
     let alike = |one: &&Comparison| one.verdict == Judgement::Equivalent;
     let named = |one: &Comparison| Comparison {
         metric: String::new(),
@@ -211,7 +216,7 @@ fn different<'c>(of: impl Iterator<Item = &'c Comparison>, all: bool) -> Vec<Blo
     let table = (!shown.is_empty()).then(|| {
         let mut table = Table {
             heading,
-            ..comparison::table(&shown)
+            ..comparison::table(&shown, names)
         };
         let first = table.columns.iter_mut().take(1);
         first.for_each(|column| column.name = "cell".to_owned());

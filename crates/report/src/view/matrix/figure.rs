@@ -58,7 +58,7 @@ pub(crate) fn known<'c>(cell: &'c Cell, name: &str) -> Option<&'c CellFigure> {
 }
 
 /// A short title, and what it is a figure of: layer and side.
-pub(super) fn titles(name: &str) -> (&str, &str) {
+pub(in crate::view) fn titles(name: &str) -> (&str, &str) {
     let known = TITLES.iter().find(|(known, ..)| *known == name);
     known.map_or((name, ""), |(_, short, of)| (*short, *of))
 }

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Paths of the system below a directory: a link there leads where it would lead if the directory were `/`, never out of it.
+//! path_resolution(7), a part at a time: each part on the way is shown before it is followed.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The path on this host of what has `path` in the system below `root`. What does not exist is no link.
+/// Where `path` leads if `root` is `/`: a link leads where it would lead there, never out of it. `see` gets each part, of a link and
+/// of its target too, and whether no part follows; its error ends the walk. What does not exist is no link.
 ///
 /// # Errors
-/// More than 40 links, as path_resolution(7).
-pub(super) fn below(root: &Path, path: &str) -> io::Result<PathBuf> {
-    let mut at = PathBuf::new();
-    let mut left = parts(Path::new(path));
-    let mut links = 0;
+/// That of `see`; more than 40 links.
+pub(crate) fn resolved(
+    root: &Path,
+    path: &Path,
+    mut see: impl FnMut(&Path, bool) -> io::Result<()>,
+) -> io::Result<PathBuf> {
+    let (mut at, mut left, mut links) = (PathBuf::new(), parts(path), 0);
     while let Some(part) = left.pop() {
         if part == ".." {
             at.pop();
             continue;
         }
         at.push(part);
+        see(&root.join(&at), left.is_empty())?;
         let Ok(target) = fs::read_link(root.join(&at)) else {
             continue;
         };
@@ -34,6 +38,14 @@ pub(super) fn below(root: &Path, path: &str) -> io::Result<PathBuf> {
         left.extend(parts(&target));
     }
     Ok(root.join(at))
+}
+
+/// The path on this host of what has `path` in the system below `root`.
+///
+/// # Errors
+/// More than 40 links.
+pub fn below(root: &Path, path: &str) -> io::Result<PathBuf> {
+    resolved(root, Path::new(path), |_, _| Ok(()))
 }
 
 /// The last one first.
