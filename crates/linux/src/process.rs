@@ -17,6 +17,16 @@ pub fn pin_command(command: &mut Command, cpu: usize) {
     unsafe { command.pre_exec(pin) };
 }
 
+/// Has the kernel end `command` when the thread that starts it ends, also by SIGKILL (`PR_SET_PDEATHSIG`).
+pub fn ends_with_parent(command: &mut Command) {
+    let ask = || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+            .map_err(io::Error::from)
+    };
+    // SAFETY: `ask` makes one system call.
+    unsafe { command.pre_exec(ask) };
+}
+
 /// A child process that can be paused and signalled. The caller must not reap it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader(Pid);

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use linerate_linux::proc;
-use linerate_linux::process::Reader;
+use linerate_linux::process::{Reader, ends_with_parent};
 use linerate_linux::sandbox::Privilege;
 use linerate_linux::seccomp;
 use linerate_linux::signal::{Interrupt, SIGKILL, SIGTERM};
@@ -246,6 +246,8 @@ fn start_peer(
     command.stdin(Stdio::null()).stdout(Stdio::null());
     // Ctrl-C at a terminal is for COMMAND, which may still need its peer to end well.
     command.process_group(0);
+    // Without namespaces, it would go on alone.
+    ends_with_parent(&mut command);
     let mut peer = b.spawn(command).map_err(cannot("start the peer"))?;
     wait_until_it_listens(b, &mut peer, args.peer.is_none().then_some(PORT))?;
     Ok(Some(peer))

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use linerate_change::Owner;
 use linerate_linux::proc;
-use linerate_linux::process::Reader;
+use linerate_linux::process::{Reader, ends_with_parent};
 use linerate_linux::signal::SIGKILL;
 use linerate_linux::terminal::Foreground;
 
@@ -192,6 +192,8 @@ impl Server {
         command.stdin(Stdio::null()).stdout(Stdio::null());
         // Ctrl-C at a terminal stops the client only: it still asks the server for its count.
         command.process_group(0);
+        // A lab without namespaces cannot end it.
+        ends_with_parent(&mut command);
         let child = host.spawn(command).map_err(fail)?;
         let id = Reader::of(&child);
         // It may be gone already.

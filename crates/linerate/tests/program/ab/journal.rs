@@ -155,6 +155,7 @@ fn a_lab_on_the_loopback_is_recorded_as_this_host() {
         return;
     }
     assert!(said.contains("loopback instead of a lab"), "{said}");
+    until("its server has ended", || !works_in(&place));
     let undo = undo_of(&place);
     assert!(undo.ends_with("sh -c 'printf R >> log'"), "{undo}");
     // It was in the namespace that unshare(1) made.
@@ -353,6 +354,13 @@ fn killed_early(child: &mut Child, place: &Path) {
     // It may have ended.
     let _gone = child.kill();
     child.wait().unwrap();
+}
+
+/// Whether a process has this working directory.
+fn works_in(place: &Path) -> bool {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let its = |entry: fs::DirEntry| fs::read_link(entry.path().join("cwd")).ok();
+    all.filter_map(its).any(|directory| directory == place)
 }
 
 /// Why the one change could not be restored.
