@@ -2,7 +2,8 @@
 //! How densely datagrams arrive, and how a receiver waits for the next ones.
 //!
 //! To sleep saves wake-ups, but a processor may take long to wake: half a millisecond where a hypervisor has it. A flow that
-//! fills the socket's buffer in not much more time loses datagrams meanwhile, so its receiver does not sleep.
+//! fills the socket's buffer in not much more time loses datagrams meanwhile, so its receiver does not sleep, unless others
+//! need its processor: the scheduler prefers a thread that wakes, not one that looks again and again.
 
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub(super) struct Density {
     period_ns: u64,
     bytes: usize,
     is_flood: bool,
+    /// Another program needed the processor: until then.
+    crowded_ns: u64,
 }
 
 impl Density {
@@ -61,8 +64,16 @@ impl Density {
         }
     }
 
+    /// The processor was offered to others, and came back at `now_ns` after `taken_ns`.
+    pub(super) fn yielded(&mut self, now_ns: u64, taken_ns: u64) {
+        if taken_ns > OTHERS_NS {
+            self.crowded_ns = now_ns + CROWDED_NS;
+        }
+    }
+
     pub(super) fn waiting(&self) -> Waiting {
-        match (self.is_flood, self.is_dense) {
+        let is_alone = self.last_ns >= self.crowded_ns;
+        match (self.is_flood && is_alone, self.is_dense) {
             (true, _) => Waiting::Look,
             (false, true) if !self.linger.is_zero() => Waiting::Gather(self.linger),
             (false, _) => Waiting::Sleep,
@@ -75,6 +86,10 @@ const DENSE_NS: u64 = 1_000_000;
 /// A flow that fills one such part of the buffer in `DENSE_NS` is a flood. (A buffer also holds what the kernel needs for
 /// each message.)
 const FLOOD_PARTS: u64 = 4;
+/// A yield that takes longer let another program run.
+const OTHERS_NS: u64 = 20_000;
+/// For how long it is taken to need the processor.
+const CROWDED_NS: u64 = 100_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -107,6 +122,18 @@ mod tests {
         let mut density = after(2 << 17, BUFFER, LINGER);
         (1..=25).for_each(|at| density.note(5_000_000 + at * 100_000, 0, true));
         assert_eq!(density.waiting(), Waiting::Sleep);
+    }
+
+    #[test]
+    fn where_others_need_the_processor_it_sleeps_for_a_while() {
+        let mut density = after(2 << 17, BUFFER, LINGER);
+        density.yielded(5_000_000, 1_000);
+        assert_eq!(density.waiting(), Waiting::Look);
+        density.yielded(5_000_000, 500_000);
+        density.note(5_100_000, 2 << 17, true);
+        assert_eq!(density.waiting(), Waiting::Gather(LINGER));
+        (52..=1100).for_each(|at| density.note(at * 100_000, 2 << 17, true));
+        assert_eq!(density.waiting(), Waiting::Look);
     }
 
     #[test]

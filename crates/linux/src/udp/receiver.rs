@@ -162,8 +162,7 @@ impl Receiver {
             },
         };
         if count == 0 && waiting == Waiting::Look {
-            // The sender may share this processor.
-            rustix::thread::sched_yield();
+            self.let_others_run();
         }
         self.note_drops(count);
         self.note_density(count);
@@ -221,6 +220,15 @@ impl Receiver {
             let is_all = !self.buffers.filled();
             self.density.note(monotonic_ns(), bytes, is_all);
         }
+    }
+
+    /// Among them the sender, if it shares this processor.
+    fn let_others_run(&mut self) {
+        let begin_ns = monotonic_ns();
+        rustix::thread::sched_yield();
+        let end_ns = monotonic_ns();
+        self.density
+            .yielded(end_ns, end_ns.saturating_sub(begin_ns));
     }
 
     fn note_drops(&mut self, count: usize) {
