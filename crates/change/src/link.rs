@@ -71,7 +71,7 @@ pub(crate) fn is_name(name: &str) -> bool {
     (1..=15).contains(&name.len()) && name.chars().all(is_letter) && !name.starts_with(['.', '-'])
 }
 
-/// The kind of error stays: who may not do it is told so.
+/// The kind of error stays: a missing permission has its own remedy.
 fn asked(order: impl FnOnce(&mut Rtnl) -> Result<(), RtnlError>) -> io::Result<()> {
     let of = |error: RtnlError| io::Error::new(error.source.kind(), error);
     let mut rtnl = Rtnl::open().map_err(of)?;

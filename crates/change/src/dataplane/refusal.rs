@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What must not be forwarded through: an interface that somebody needs for something else.
+//! What must not be forwarded through: an interface that is needed for something else.
 
 use std::net::IpAddr;
 

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Instant;
 
-use linerate_lab::Isolation;
 use linerate_linux::rtnl::Rtnl;
 use serde_json::Value;
 
@@ -20,12 +19,8 @@ use net::{Net, PATIENCE, PORTS, UPLINK, inside, set};
 pub(crate) const TESTS: &[Test] = &[
     ("data_plane_bridge_leaves_nothing", |_| a_bridge()),
     ("data_plane_route_leaves_nothing", |_| a_route()),
-    ("data_plane_xdp_bridge_leaves_nothing", |isolation| {
-        by_xdp(isolation, "bridge")
-    }),
-    ("data_plane_xdp_route_leaves_nothing", |isolation| {
-        by_xdp(isolation, "route")
-    }),
+    ("data_plane_xdp_bridge_leaves_nothing", |_| by_xdp("bridge")),
+    ("data_plane_xdp_route_leaves_nothing", |_| by_xdp("route")),
     ("data_plane_killed_is_taken_down", |_| killed()),
     ("data_plane_is_taken_down_by_tune_restore", |_| {
         killed_with_its_warden()
@@ -60,9 +55,9 @@ fn a_bridge() -> Outcome {
     let ended = running.end("INT")?;
     ensure(ended.status.success(), || format!("{ended:?}"))?;
     let said = text(&ended.stdout);
-    let is_told = said.contains("restored: every setting that was changed (4)");
+    let is_named = said.contains("restored: every setting that was changed (4)");
     ensure(
-        is_told && said.contains("bridge lr-br0: forwarded between p1 and p2"),
+        is_named && said.contains("bridge lr-br0: forwarded between p1 and p2"),
         || said,
     )?;
     net.is_as_before(&before)?;
@@ -107,8 +102,7 @@ fn a_route() -> Outcome {
     net.is_cut()
 }
 
-fn by_xdp(isolation: &Isolation, mode: &str) -> Outcome {
-    let _is_entered = isolation;
+fn by_xdp(mode: &str) -> Outcome {
     let net = match mode {
         "bridge" => Net::of_one_network()?,
         _ => Net::of_two_networks()?,

@@ -20,6 +20,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
 }
 
 fn head(plane: &Dataplane) -> Vec<Line> {
+    // Why it is generic, and the notes, were printed when it began.
     let names: Vec<&str> = plane.ports.iter().map(|port| &*port.interface).collect();
     let words = [
         Some(plane.plane.as_str()),
@@ -33,14 +34,7 @@ fn head(plane: &Dataplane) -> Vec<Line> {
         "{words}: forwarded between {names} for {:.1} s",
         plane.held_s
     );
-    let why = plane.generic_because.as_deref().unwrap_or_default();
-    let notes = plane.notes.iter();
-    let notes = notes.map(|note| Line::new(2, format!("note: {note}")).tone(Tone::Warn));
-    let lines = std::iter::once(Line::new(0, head));
-    lines
-        .chain(Line::labelled(2, "generic because", why))
-        .chain(notes)
-        .collect()
+    vec![Line::new(0, head)]
 }
 
 fn ports(ports: &[DataplanePort]) -> Block {
@@ -78,7 +72,7 @@ fn verdicts(all: &[DataplaneVerdict]) -> Option<Block> {
             columns: vec![
                 Column::words("verdict", seen.iter().map(|one| one.verdict.clone())),
                 Column::words("to", seen.iter().map(|one| goes(one).to_owned())),
-                Column::counts("", "frames", seen.iter().map(|one| Some(one.frames))),
+                Column::counts("frames", "", seen.iter().map(|one| Some(one.frames))),
             ],
             ..Table::default()
         })
