@@ -25,6 +25,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("data_plane_is_taken_down_by_tune_restore", |_| {
         killed_with_its_warden()
     }),
+    ("data_plane_leaves_what_another_program_changed", |_| {
+        changed_by_another()
+    }),
     ("data_plane_ends_after_its_time", |_| ends_in_time()),
     ("data_plane_is_refused_with_what_to_do", |_| refused()),
 ];
@@ -237,6 +240,31 @@ fn refused() -> Outcome {
             attempt,
         )?;
     }
+    net.is_as_before(&before)
+}
+
+/// It stays, and the command that restores it all the same is named.
+fn changed_by_another() -> Outcome {
+    let net = Net::of_two_networks()?;
+    let place = Place::new("another")?;
+    let before = net.state()?;
+    let mut running = Running::start(&net, &place, &["bridge", PORTS[0], PORTS[1], "--json"])?;
+    running.begun()?;
+    inside(&net.device, || {
+        let mut rtnl = Rtnl::open()?;
+        rtnl.bridge("br0")?;
+        rtnl.release(PORTS[0])?;
+        Ok(rtnl.enslave(PORTS[0], "br0")?)
+    })?;
+    let ended = running.end("TERM")?;
+    let document: Value = serde_json::from_slice(&ended.stdout)?;
+    let is_named = document["next_commands"][0] == "linerate tune restore --force";
+    ensure(ended.status.code() == Some(1) && is_named, || {
+        format!("{document:#}")
+    })?;
+    let forced = place.run(&net, &["tune", "restore", "--force"])?;
+    ensure(forced.status.success(), || text(&forced.stdout))?;
+    inside(&net.device, || Ok(Rtnl::open()?.delete("br0")?))?;
     net.is_as_before(&before)
 }
 

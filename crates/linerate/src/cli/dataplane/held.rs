@@ -11,12 +11,13 @@ use linerate_change::{Change, Hand, Journal, Open, Outcome, Restored, Trace, Und
 use linerate_linux::signal::Interrupt;
 use linerate_linux::xdp_forward::{Attached, Forwarder, Way};
 use linerate_model::failure::Failure;
-use linerate_model::output::{Dataplane, DataplaneVerdict, Output, SettingChange};
+use linerate_model::output::{ChangeState, Dataplane, DataplaneVerdict, Output, SettingChange};
 
 use super::ports::Ports;
 use super::texts;
 use crate::cli::document::document;
 use crate::cli::tune::status;
+use crate::exit::Exit;
 
 /// The changes that are made, and the program that is attached.
 pub(super) struct Held<H> {
@@ -130,9 +131,9 @@ impl<H: Hand> Held<H> {
         // Before the settings: nothing is forwarded while they are restored.
         self.forwarder = None;
         output.changes = self.restore()?;
-        if output.changes.iter().any(|one| !one.state.is_closed()) {
-            output.exit_code = 1;
-            output.next_commands = vec!["linerate tune restore".to_owned()];
+        if let Some(next) = next(&output.changes) {
+            output.exit_code = Exit::ExpectationFailed.code();
+            output.next_commands = vec![next.to_owned()];
         }
         Ok(output)
     }
@@ -161,6 +162,17 @@ impl<H: Hand> Held<H> {
             all.push(status::of_end(&Restored { open, end }, &boot));
         }
         Ok(all)
+    }
+}
+
+/// What restores the changes that are not; nothing where all are.
+fn next(changes: &[SettingChange]) -> Option<&'static str> {
+    let has = |state| changes.iter().any(|one| one.state == state);
+    let is_restored = changes.iter().all(|one| one.state.is_closed());
+    match (is_restored, has(ChangeState::Foreign)) {
+        (true, _) => None,
+        (false, true) => Some("linerate tune restore --force"),
+        (false, false) => Some("linerate tune restore"),
     }
 }
 
