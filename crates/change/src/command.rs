@@ -4,17 +4,19 @@
 use crate::entry::{Key, Undo};
 use crate::open::Open;
 use crate::parse::{EVERY_GOVERNOR, HELD_LATENCY};
+use crate::{forwarding, link};
 
 /// What sets a setting to `value`.
 #[must_use]
 pub fn command(key: &Key, value: &str) -> String {
     let interface = key.place.device().map_or("", |device| &device.name);
     match key.knob.split_once(' ') {
+        Some(("sysctl", forwarding::ALL)) => forwarding_ipv6(value),
         Some(("sysctl", name)) => format!("sysctl -w {name}={}", quoted(value)),
         Some(("ethtool", words)) => ethtool(words, interface, value),
         Some(("ip", words)) => {
-            let word = words.trim_start_matches("link ");
-            format!("ip link set dev {interface} {word} {value}")
+            let words = words.trim_start_matches("link ");
+            link(words, interface, value)
         }
         Some(("tc", _)) => qdisc(interface, value),
         Some(("sysfs", file)) => {
@@ -33,6 +35,26 @@ pub fn command(key: &Key, value: &str) -> String {
         Some(("coupled", knob)) => format!("linerate tune restore   # what changed with {knob}"),
         _ => value.to_owned(),
     }
+}
+
+fn link(words: &str, interface: &str, value: &str) -> String {
+    let set = format!("ip link set dev {interface}");
+    match (words, words.strip_prefix("bridge ")) {
+        (_, Some(name)) if value == link::ABSENT => format!("ip link del dev {name}"),
+        (_, Some(name)) => format!("ip link add dev {name} up type bridge"),
+        ("state", _) => format!("{set} {value}"),
+        ("master", _) if value == link::NO_MASTER => format!("{set} {value}"),
+        _ => format!("{set} {words} {value}"),
+    }
+}
+
+/// First all, then those that differ: `0 eth0=1`.
+fn forwarding_ipv6(value: &str) -> String {
+    let each = value.split(' ').map(|word| {
+        let (name, value) = word.split_once('=').unwrap_or(("all", word));
+        format!(" {}={value}", forwarding::of(name))
+    });
+    format!("sysctl -w{}", each.collect::<String>())
 }
 
 /// `-A rx tx` with `on off`: each name before its value. An indirection table has no name there.
@@ -159,6 +181,33 @@ mod tests {
             assert_eq!(parse(expected), Some(vec![wanted]), "{expected}");
         }
         assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+
+    /// What `parse` does not read: a person does not ask for it.
+    #[test]
+    fn commands_of_a_data_plane() {
+        for (knob, value, expected) in [
+            ("ip link state", "up", "ip link set dev eth0 up"),
+            ("ip link master", "br0", "ip link set dev eth0 master br0"),
+            (
+                "ip link master",
+                "nomaster",
+                "ip link set dev eth0 nomaster",
+            ),
+            (
+                "ip link bridge br0",
+                "present",
+                "ip link add dev br0 up type bridge",
+            ),
+            ("ip link bridge br0", "absent", "ip link del dev br0"),
+            (
+                "sysctl net.ipv6.conf.*.forwarding",
+                "0 eth1/7=1",
+                "sysctl -w net.ipv6.conf.all.forwarding=0 net.ipv6.conf.eth1/7.forwarding=1",
+            ),
+        ] {
+            assert_eq!(command(&key(knob), value), expected);
+        }
     }
 
     const EACH: [(&str, &str, &str); 22] = [

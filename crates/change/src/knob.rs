@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A setting's name, and how it is read and written: `sysctl NAME`, `ethtool -A|-C|-G|-L WORD…`, `ethtool -K FEATURE`,
-//! `ip link txqueuelen|mtu`, `sysfs FILE` (below `/sys/class/net/INTERFACE`), `irq NUMBER`.
+//! `ip link txqueuelen|mtu|state|master`, `ip link bridge NAME`, `sysfs FILE` (below `/sys/class/net/INTERFACE`), `irq NUMBER`.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use linerate_linux::rtnl::{Rtnl, RtnlError};
 use linerate_linux::{proc, qdisc, sysctl};
 
 use crate::kernel::Kernel;
-use crate::{bounds, files, governor, latency, parameters};
+use crate::{bounds, files, forwarding, governor, latency, link, parameters};
 
 /// A setting of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,14 @@ pub(crate) enum Knob<'a> {
     QueueLength,
     /// Bytes of the longest IP packet (`mtu` of ip-link(8)).
     Mtu,
+    /// `up` or `down`.
+    LinkState,
+    /// The bridge or bond that the interface belongs to, or `nomaster`.
+    Master,
+    /// Whether there is a bridge of this name: `present` or `absent`.
+    Bridge(&'a str),
+    /// Whether IPv6 is forwarded: of all interfaces, and of each that has another value.
+    ForwardingIpv6,
     /// A file of the interface in sysfs: `threaded`, `queues/rx-0/rps_cpus`.
     File(&'a str),
     /// The processors of an interrupt: `/proc/irq/N/smp_affinity_list`.
@@ -51,12 +59,9 @@ impl<'a> Knob<'a> {
     pub(crate) fn of(name: &'a str) -> Option<Self> {
         let (first, rest) = name.split_once(' ')?;
         match first {
+            "sysctl" if rest == forwarding::ALL => Some(Self::ForwardingIpv6),
             "sysctl" => sysctl::is_known(rest).then_some(Self::Sysctl(rest)),
-            "ip" => match rest {
-                "link txqueuelen" => Some(Self::QueueLength),
-                "link mtu" => Some(Self::Mtu),
-                _ => None,
-            },
+            "ip" => Self::of_link(rest.strip_prefix("link ")?),
             "sysfs" => files::is_known(rest).then_some(Self::File(rest)),
             "irq" => rest.parse().ok().map(Self::Interrupt),
             "ethtool" => Self::of_ethtool(rest),
@@ -64,6 +69,19 @@ impl<'a> Knob<'a> {
             "cpufreq" => (rest == "scaling_governor").then_some(Self::Governor),
             "pm-qos" => (rest == "cpu_dma_latency").then_some(Self::WakeUpTime),
             _ => None,
+        }
+    }
+
+    fn of_link(words: &'a str) -> Option<Self> {
+        match words {
+            "txqueuelen" => Some(Self::QueueLength),
+            "mtu" => Some(Self::Mtu),
+            "state" => Some(Self::LinkState),
+            "master" => Some(Self::Master),
+            _ => {
+                let name = words.strip_prefix("bridge ")?;
+                link::is_name(name).then_some(Self::Bridge(name))
+            }
         }
     }
 
@@ -119,6 +137,10 @@ impl<'a> Knob<'a> {
                 let bytes = nic::link(interface)?.mtu_bytes;
                 mtu(interface, bytes).map(|bytes| bytes.to_string())
             }
+            Self::LinkState => link::state(interface),
+            Self::Master => link::master(interface),
+            Self::Bridge(name) => link::bridge(name),
+            Self::ForwardingIpv6 => forwarding::read(kernel),
             Self::File(name) => trimmed(&kernel.interface(interface)?.join(name)),
             Self::Interrupt(number) => trimmed(&kernel.file(&affinity(number))),
             Self::Governor => governor::read(kernel),
@@ -145,6 +167,10 @@ impl<'a> Knob<'a> {
                 mtu(interface, value.parse().map_err(invalid)?)?;
                 linked(value, |rtnl, bytes| rtnl.set_mtu(interface, bytes))
             }
+            Self::LinkState => link::set_state(interface, value),
+            Self::Master => link::set_master(interface, value),
+            Self::Bridge(name) => link::set_bridge(name, value),
+            Self::ForwardingIpv6 => forwarding::write(kernel, value),
             Self::File(name) => fs::write(kernel.interface(interface)?.join(name), value),
             Self::Interrupt(number) => fs::write(kernel.file(&affinity(number)), value),
             Self::Governor => governor::write(kernel, value),
@@ -262,6 +288,8 @@ mod tests {
                 Knob::File("queues/rx-0/rps_cpus"),
             ),
             ("ip link txqueuelen", Knob::QueueLength),
+            ("ip link bridge lr-br0", Knob::Bridge("lr-br0")),
+            ("sysctl net.ipv6.conf.*.forwarding", Knob::ForwardingIpv6),
             ("irq 31", Knob::Interrupt(31)),
         ] {
             assert_eq!(Knob::of(name), Some(knob));
@@ -271,6 +299,9 @@ mod tests {
             "sysfs ../../../etc",
             "sysfs /etc",
             "irq x",
+            "ip link bridge",
+            "ip link bridge a/b",
+            "sysctl net.ipv4.conf.*.forwarding",
             "ethtool -s speed",
             "ethtool -G rx many",
             "sysctl kernel.core_pattern",

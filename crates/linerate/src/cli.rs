@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod completions;
 mod cost;
+mod dataplane;
 mod doctor;
 mod document;
 mod explain;
@@ -155,6 +156,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Compare(args) => compare::run(args),
         Command::Matrix(args) => matrix::run(args, options),
         Command::Tune(args) => tune::run(args, options),
+        Command::Dataplane(args) => dataplane::run(args),
         Command::Lab(args) => return in_lab(args),
         Command::Regs(args) => regs::run(args),
         Command::Doctor(args) => doctor::run(args),

@@ -166,7 +166,8 @@ fn of(id: u32, file: &str) -> PathBuf {
 }
 
 /// An interface, the ports of a bridge or bond, the lower devices of a VLAN, and theirs.
-fn below(interface: &str) -> BTreeSet<String> {
+#[must_use]
+pub fn below(interface: &str) -> BTreeSet<String> {
     let links = nic::list().unwrap_or_default();
     let mut all: BTreeSet<String> = [interface.to_owned()].into_iter().gather();
     let mut new = vec![interface.to_owned()];

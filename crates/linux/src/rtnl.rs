@@ -90,6 +90,12 @@ impl Rtnl {
         self.request(op, port, &order)
     }
 
+    /// Takes `port` out of its bridge or bond.
+    pub fn release(&mut self, port: &str) -> Result<(), RtnlError> {
+        let op = "link set nomaster";
+        self.request(op, port, &order::enslave(index(op, port)?, 0))
+    }
+
     /// Sets the MTU (bytes of IP packet).
     pub fn set_mtu(&mut self, name: &str, mtu_bytes: u32) -> Result<(), RtnlError> {
         let op = "link set mtu";

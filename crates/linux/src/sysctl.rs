@@ -36,8 +36,8 @@ pub fn of_file(path: &Path) -> io::Result<String> {
 /// depends on and that belong to the machine.
 #[must_use]
 pub fn is_known(name: &str) -> bool {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    let is_name = name.chars().all(is_letter) && !name.contains("..");
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
+    let is_name = name.chars().all(is_letter) && !name.contains("..") && !name.contains("//");
     is_name && (name.starts_with("net.") || OF_THE_MACHINE.contains(&name))
 }
 
@@ -57,9 +57,30 @@ pub fn path(name: &str) -> io::Result<PathBuf> {
         let what = format!("{name} is not a network setting");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
-    // An interface's name may hold a dot, which sysctl(8) writes as a slash: not needed here.
-    Ok(PathBuf::from(format!(
-        "/proc/sys/{}",
-        name.replace('.', "/")
-    )))
+    Ok(PathBuf::from(format!("/proc/sys/{}", swapped(name))))
+}
+
+/// An interface's name as a part of a setting's, and back: sysctl(8) writes the dot of `eth0.7` as a slash.
+#[must_use]
+pub fn swapped(name: &str) -> String {
+    let other = |letter| match letter {
+        '.' => '/',
+        '/' => '.',
+        other => other,
+    };
+    name.chars().map(other).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slash_is_a_dot_in_the_name_of_an_interface() {
+        let file = path("net.ipv4.conf.eth0/7.forwarding").unwrap();
+        assert_eq!(file, Path::new("/proc/sys/net/ipv4/conf/eth0.7/forwarding"));
+        for climbs in ["net.//.//.x", "net..x", "net/ipv4"] {
+            assert!(path(climbs).is_err(), "{climbs}");
+        }
+    }
 }

@@ -43,6 +43,7 @@ pub use verdict::Verdict;
 
 use crate::bpf::{Map, MapKind, ProgramKind};
 use crate::nic::{self, Link};
+use crate::port::PacketSocket;
 
 /// How frames are forwarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,7 @@ pub struct Forwarder {
     counts: Map<4, 8>,
     _ports: Map<4, 4>,
     _links: Vec<OwnedFd>,
+    _promiscuous: Vec<PacketSocket>,
     attached: Attached,
 }
 
@@ -80,13 +82,16 @@ impl Forwarder {
         };
         let places = [place(0), place(1)];
         let (mut held, attached) = attach_programs(way, &links, &places)?;
+        let mut promiscuous = Vec::new();
         if way == Way::Bridge {
             held.extend(attach_copiers(names, &places)?);
+            promiscuous = names.map(listening).into_iter().collect::<Result<_, _>>()?;
         }
         Ok(Self {
             counts,
             _ports: devices,
             _links: held,
+            _promiscuous: promiscuous,
             attached,
         })
     }
@@ -176,6 +181,13 @@ fn attach_programs(
             .map_err(|refusal| refusal.on(&links[side].name))
     };
     attach_both(&[program(0)?, program(1)?], links)
+}
+
+/// A wire also carries frames for other stations. The socket receives nothing, and ends with the process.
+fn listening(interface: &str) -> Result<PacketSocket, ForwardError> {
+    let socket = PacketSocket::open(interface);
+    let joined = socket.and_then(|socket| socket.join_promiscuous().map(|()| socket));
+    joined.map_err(|error| Refusal::new("receive every frame of", error).on(interface))
 }
 
 /// The programs of a bridge that copy frames to groups.

@@ -10,6 +10,7 @@ mod change;
 mod comparison;
 mod cost;
 mod counters;
+mod dataplane;
 mod distribution;
 mod document;
 mod experiment;
@@ -44,6 +45,7 @@ pub use cost::{
 pub use counters::{
     Cpu, CpuPair, EventsMissing, MovedCounter, StreamCpu, ThreadEvents, ThreadTime,
 };
+pub use dataplane::{Dataplane, DataplanePort, DataplaneVerdict};
 pub use distribution::{Quantiles, Spacing};
 pub use document::{ErrorReport, Expectation, Output, Passage, Tool};
 pub use experiment::{Arm, Experiment, ExperimentFigure, ExperimentPhase, ExperimentRun, Restored};

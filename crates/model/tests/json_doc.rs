@@ -191,6 +191,25 @@ fn setting_change() -> SettingChange {
     }
 }
 
+fn dataplane() -> Dataplane {
+    Dataplane {
+        mode: Some(text()),
+        bridge: Some(text()),
+        attached: Some(text()),
+        generic_because: Some(text()),
+        ports: vec![DataplanePort {
+            rx_packets: Some(1),
+            tx_packets: Some(1),
+            rx_dropped: Some(1),
+            tx_dropped: Some(1),
+            ..DataplanePort::default()
+        }],
+        verdicts: vec![DataplaneVerdict::default()],
+        notes: vec![text()],
+        ..Dataplane::default()
+    }
+}
+
 fn populated() -> Output {
     Output {
         run_dir: Some(text()),
@@ -241,6 +260,7 @@ fn populated() -> Output {
         benchmarks: device::benchmarks(),
         checks: vec![check()],
         history: Some(history()),
+        dataplane: Some(dataplane()),
         changes: vec![setting_change()],
         tuning: Some(tuning::tuning(&comparison())),
         moved: vec![Moved {

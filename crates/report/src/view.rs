@@ -10,6 +10,7 @@ pub(crate) mod comparison;
 mod conclusions;
 mod cost;
 mod counters;
+mod dataplane;
 mod device;
 pub(crate) mod effect_plot;
 pub(crate) mod figures;
@@ -148,6 +149,7 @@ impl View {
         let blocks = match detail {
             _ if output.history.is_some() => history::blocks(output),
             _ if output.tuning.is_some() => tuning::blocks(output),
+            _ if output.dataplane.is_some() => dataplane::blocks(output),
             _ if output.kind == "tune" => changes::blocks(output),
             Detail::Line if is_measured(output) => answer::one_line(output, unit),
             Detail::Answer if output.kind == "inspect" => inspect::blocks(output),

@@ -6,6 +6,7 @@ mod ab;
 mod agent;
 mod compare;
 mod cost;
+mod dataplane;
 mod explain;
 mod far;
 mod forward;
@@ -27,6 +28,7 @@ pub(super) use ab::AbArgs;
 pub(super) use agent::AgentArgs;
 pub(super) use compare::CompareArgs;
 pub(super) use cost::{CostArgs, CostProtocol};
+pub(super) use dataplane::{DataplaneArgs, DataplaneCommand, DataplanePorts, XdpMode};
 pub(super) use explain::ExplainArgs;
 pub(super) use far::FarFlags;
 pub(super) use forward::ForwardArgs;
@@ -77,6 +79,7 @@ pub(super) enum Command {
     Compare(CompareArgs),
     Matrix(MatrixArgs),
     Tune(TuneArgs),
+    Dataplane(DataplaneArgs),
     Lab(crate::cli::lab::LabArgs),
     Regs(RegsArgs),
     Doctor(DoctorArgs),

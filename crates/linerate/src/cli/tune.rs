@@ -16,7 +16,7 @@ mod reach;
 mod rolled_back;
 mod set;
 pub(super) mod stage;
-mod status;
+pub(super) mod status;
 mod texts;
 mod times;
 pub(super) mod trial;

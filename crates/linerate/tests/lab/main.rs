@@ -11,6 +11,7 @@ mod alarms;
 mod commands;
 mod crashes;
 mod cut;
+mod dataplane;
 mod endings;
 mod faults;
 mod frames;
@@ -70,6 +71,7 @@ fn all() -> Vec<Test> {
         settings::TESTS,
         crashes::TESTS,
         cut::TESTS,
+        dataplane::TESTS,
         alarms::TESTS,
         serve_reads::TESTS,
     ]

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod dataplanes;
 mod matrix;
 mod shown;
 mod tuning;

@@ -117,6 +117,15 @@ fn sources_below(folder: &Path) -> String {
 }
 
 #[test]
+fn every_verdict_of_xdp_is_explained() {
+    let page = text("docs/dataplanes.md");
+    for verdict in linerate_linux::xdp_forward::Verdict::ALL {
+        let name = verdict.name();
+        assert!(page.contains(&format!("\n| `{name}` |")), "{name}");
+    }
+}
+
+#[test]
 fn every_fault_is_in_the_lab_page() {
     let faults: Vec<_> = linerate_lab::FAULTS.iter().map(|kind| kind.name).collect();
     assert!(faults.len() >= 18, "{faults:?}");
@@ -153,6 +162,7 @@ fn links_between_the_documents_lead_somewhere() {
         "README.md",
         "SECURITY.md",
         "bench/README.md",
+        "docs/dataplanes.md",
         "docs/first-hour.md",
         "docs/installing.md",
         "docs/json.md",

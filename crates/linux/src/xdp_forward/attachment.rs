@@ -37,6 +37,18 @@ impl ForwardError {
     pub fn is_permission(&self) -> bool {
         self.source.kind() == io::ErrorKind::PermissionDenied
     }
+
+    /// What failed, on what, and why.
+    #[must_use]
+    pub fn why(&self) -> String {
+        format!("cannot {} {}: {}", self.op, self.interface, self.source)
+    }
+
+    /// What to try.
+    #[must_use]
+    pub const fn attempt(&self) -> &'static str {
+        self.attempt
+    }
 }
 
 /// An error that does not know its interface yet.

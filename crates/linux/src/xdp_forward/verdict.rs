@@ -50,6 +50,26 @@ impl Verdict {
         Self::Copied,
     ];
 
+    /// Its name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Redirected => "redirected",
+            Self::Group => "group",
+            Self::Address => "address",
+            Self::Protocol => "protocol",
+            Self::Header => "header",
+            Self::Fragment => "fragment",
+            Self::HopLimit => "hop-limit",
+            Self::Special => "special",
+            Self::Route => "route",
+            Self::Neighbour => "neighbour",
+            Self::TooLong => "too-long",
+            Self::Elsewhere => "elsewhere",
+            Self::Copied => "copied",
+        }
+    }
+
     /// Whether the frame itself went on to the kernel.
     #[must_use]
     pub const fn passed_to_kernel(self) -> bool {

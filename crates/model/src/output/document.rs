@@ -10,6 +10,7 @@ use super::benchmark::Benchmarks;
 use super::change::SettingChange;
 use super::comparison::Comparison;
 use super::cost::{Cost, CostFit, CostProfile};
+use super::dataplane::Dataplane;
 use super::experiment::Experiment;
 use super::fact::Fact;
 use super::findings::{CannotTell, Finding, Weight};
@@ -88,7 +89,9 @@ pub struct Output {
     pub checks: Vec<NicCheck>,
     /// Stored runs (`history`).
     pub history: Option<History>,
-    /// Changes of settings (`tune`).
+    /// What forwarded between two interfaces (`dataplane`).
+    pub dataplane: Option<Dataplane>,
+    /// Changes of settings (`tune`, `dataplane`).
     pub changes: Vec<SettingChange>,
     /// Which changes were tried, and what became of each (`tune`).
     pub tuning: Option<Tuning>,

@@ -15,7 +15,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     blocks.into_iter().flatten().collect()
 }
 
-fn lines(change: &SettingChange) -> Vec<Line> {
+pub(super) fn lines(change: &SettingChange) -> Vec<Line> {
     let tone = match change.state {
         state if state.is_closed() => Tone::Good,
         ChangeState::UnderWay | ChangeState::Kept => Tone::Plain,

@@ -80,7 +80,7 @@ pub fn bridge(name: &str, ageing: Option<u32>) -> Order {
         .with(LINK_INFO, &link_info("bridge", data.as_deref()))
 }
 
-/// Puts an interface under the bridge of number `bridge`.
+/// Puts an interface under the bridge of number `bridge`; 0 takes it out of the one that it is under.
 #[must_use]
 pub fn enslave(index: u32, bridge: u32) -> Order {
     set_link(index).with(LINK_MASTER, &bridge.to_ne_bytes())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `/proc/net/route` and `/proc/net/ipv6_route`: which interfaces a default route leaves through.
+//! `/proc/net/route` and `/proc/net/ipv6_route`: which interfaces a default route leaves through, and which a router advertised.
 
 /// The interfaces of the default routes in either table; unreadable lines are left out.
 #[must_use]
@@ -9,6 +9,32 @@ pub fn default_route_interfaces(text: &str) -> Vec<String> {
         ipv4(&words).or_else(|| ipv6(&words))
     });
     found.map(str::to_owned).collect()
+}
+
+/// The interfaces of routes of `/proc/net/ipv6_route` that a router advertised, each once: the kernel deletes these routes when
+/// it begins to forward (net/ipv6/route.c, `rt6_purge_dflt_routers`).
+#[must_use]
+pub fn advertised_route_interfaces(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let Some(name) = advertised(&words) else {
+            continue;
+        };
+        if !found.iter().any(|known| known == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+fn advertised<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let [.., flags, interface] = words else {
+        return None;
+    };
+    let flags = u32::from_str_radix(flags, 16).ok()?;
+    let is_advertised = words.len() == IPV6_WORDS && flags & (DEFAULT | ADVERTISED) != 0;
+    (is_advertised && flags & (UP | REJECT) == UP).then_some(*interface)
 }
 
 /// Interface, destination, gateway, flags, …, mask at 7: all hexadecimal.
@@ -36,6 +62,11 @@ fn ipv6<'a>(words: &[&'a str]) -> Option<&'a str> {
 /// `RTF_UP`, `RTF_REJECT` (include/uapi/linux/route.h).
 const UP: u32 = 0x1;
 const REJECT: u32 = 0x200;
+/// `RTF_DEFAULT`, `RTF_ADDRCONF` (include/uapi/linux/ipv6_route.h).
+const DEFAULT: u32 = 0x0001_0000;
+const ADVERTISED: u32 = 0x0004_0000;
+/// In a line of `/proc/net/ipv6_route`.
+const IPV6_WORDS: usize = 10;
 
 #[cfg(test)]
 mod tests {
@@ -59,6 +90,21 @@ mod tests {
             ["eth2"],
             "not the rejecting one, not a prefix"
         );
+    }
+
+    #[test]
+    fn advertised_routes_are_told_from_configured_ones() {
+        let zero = "0".repeat(32);
+        let line = |prefix: &str, flags: &str, name: &str| {
+            format!("{zero} {prefix} {zero} 00 {zero} 00000400 00000001 00000000 {flags} {name}\n")
+        };
+        let table = line("00", "00450003", "eth0")
+            + &line("40", "00040001", "eth0")
+            + &line("00", "00000003", "eth1")
+            + &line("40", "00040001", "eth2")
+            + &line("00", "00240200", "lo");
+        assert_eq!(advertised_route_interfaces(&table), ["eth0", "eth2"]);
+        assert!(advertised_route_interfaces("a zz\n00040001 eth0\n").is_empty());
     }
 
     #[test]

@@ -149,7 +149,7 @@ pub(super) fn contents(journal: &Journal) -> Result<Vec<Open>, Failure> {
     Ok(all)
 }
 
-fn of_end(one: &Restored, boot: &str) -> SettingChange {
+pub(in crate::cli) fn of_end(one: &Restored, boot: &str) -> SettingChange {
     let (state, reason) = match &one.end {
         End::Undone if is_of_earlier_boot(&one.open, boot) => (
             ChangeState::Restored,

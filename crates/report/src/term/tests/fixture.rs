@@ -2,6 +2,7 @@
 //! One result of each kind, with numbers as a board on a gigabit link gives them.
 
 mod ab;
+mod dataplane;
 mod forward;
 mod matrix;
 mod nic;
@@ -14,6 +15,7 @@ pub(crate) fn all() -> Vec<(&'static str, Output)> {
         ("ab", ab::ab()),
         ("check", check()),
         ("compare", compare()),
+        ("dataplane", dataplane::dataplane()),
         ("explained", explained()),
         ("forward", forward::forward()),
         ("healthy", healthy()),
