@@ -5,7 +5,6 @@ mod net;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Instant;
 
@@ -13,6 +12,7 @@ use linerate_linux::rtnl::Rtnl;
 use serde_json::Value;
 
 use super::Test;
+use super::scratch::Scratch;
 use super::verdict::{Outcome, Verdict, ensure};
 use net::{Net, PATIENCE, PORTS, UPLINK, inside, set};
 
@@ -277,19 +277,16 @@ fn is_refusal(ended: &Output, why: &str, attempt: &str) -> Outcome {
 }
 
 /// A directory for the journal.
-struct Place(PathBuf);
+struct Place(Scratch);
 
 impl Place {
     fn new(name: &str) -> Outcome<Self> {
-        let name = format!("linerate-dataplane-{name}-{}", std::process::id());
-        let place = std::env::temp_dir().join(name);
-        fs::create_dir_all(&place)?;
-        Ok(Self(place))
+        Ok(Self(Scratch::new(&format!("dataplane-{name}"))?))
     }
 
     fn command(&self, net: &Net, words: &[&str]) -> Outcome<Command> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
-        command.args(words).env("XDG_STATE_HOME", &self.0);
+        command.args(words).env("XDG_STATE_HOME", self.0.path());
         command.env_remove("SSH_CONNECTION");
         net.start(&mut command)?;
         Ok(command)
@@ -297,12 +294,6 @@ impl Place {
 
     fn run(&self, net: &Net, words: &[&str]) -> Outcome<Output> {
         Ok(self.command(net, words)?.output()?)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _left = fs::remove_dir_all(&self.0);
     }
 }
 
