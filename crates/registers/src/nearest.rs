@@ -2,6 +2,7 @@
 //! Suggestions for a mistyped name.
 
 use linerate_knowledge::distance;
+use linerate_model::order;
 
 use super::map::{Map, spelling};
 
@@ -21,7 +22,7 @@ pub(super) fn nearest(map: &Map, name: &str) -> Vec<String> {
             found.push((best, &register.name));
         }
     }
-    found.sort_unstable();
+    order::by(&mut found, Ord::cmp);
     found.iter().take(3).map(|(_, n)| (*n).to_owned()).collect()
 }
 

@@ -11,6 +11,7 @@ use linerate_diagnose::rules::{self, Rule};
 use super::session;
 use crate::input;
 use linerate_model::failure::Failure;
+use linerate_model::order;
 
 /// The program's own rules. A file of them that is wrong takes no part, which `say` tells.
 pub(super) fn built_in(say: impl FnOnce(&str)) -> &'static [Rule] {
@@ -50,7 +51,7 @@ fn read(directory: &Path) -> Result<Vec<Rule>, Failure> {
         path.extension()
             .is_some_and(|extension| extension == "toml")
     });
-    files.sort_unstable();
+    order::by(&mut files, Ord::cmp);
     let mut understood = Vec::new();
     let mut mistakes = Vec::new();
     for path in &files {

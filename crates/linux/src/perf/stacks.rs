@@ -14,6 +14,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use linerate_model::map::Map;
+use linerate_model::order;
 use linerate_model::output::SamplingMissing;
 use linerate_model::sample::Values;
 use linerate_model::sampled::{HZ, IDLE, LOST, OTHERS, Place, UNKNOWN, USER, USUAL_HZ};
@@ -297,7 +298,7 @@ impl Part {
     /// Processes of other programs. What interrupts them may be of the test.
     fn others(&self, stacks: &[Stack]) -> Vec<u32> {
         let mut pids: Vec<u32> = stacks.iter().map(|stack| stack.pid).collect();
-        pids.sort_unstable();
+        order::by(&mut pids, Ord::cmp);
         pids.dedup();
         pids.retain(|pid| self.is_other(*pid));
         pids

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Mixes of frame sizes with their genome (RFC 6985): the exact order of the sizes, repeated.
 
+use linerate_model::order;
 use std::fmt;
 
 use super::Layer;
@@ -168,7 +169,7 @@ impl Mix {
 
 fn different(sizes_bytes: &[u16]) -> Vec<u16> {
     let mut different = sizes_bytes.to_vec();
-    different.sort_unstable();
+    order::by(&mut different, Ord::cmp);
     different.dedup();
     different
 }

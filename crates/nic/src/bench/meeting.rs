@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use linerate_linux::signal::Interrupt;
 use linerate_model::failure::Failure;
+use linerate_model::order;
 use linerate_model::output::Role;
 use linerate_wire::offload::Upper;
 
@@ -169,7 +170,7 @@ impl Bench {
         let theirs = self.there.addresses.iter().map(|(address, _)| *address);
         let mut theirs: Vec<IpAddr> = theirs.collect();
         // The one that the user named first, then the global ones.
-        theirs.sort_by_key(|one| (*one != peer, is_link_local(*one)));
+        order::by_key(&mut theirs, |one| (*one != peer, is_link_local(*one)));
         let mut families: Vec<Family> = Vec::new();
         for far in theirs {
             let number = if far.is_ipv4() { 4 } else { 6 };
@@ -178,7 +179,7 @@ impl Bench {
                 families.push(self.family(number, near, far)?);
             }
         }
-        families.sort_by_key(|one| one.number);
+        order::by_key(&mut families, |one| one.number);
         Ok(families)
     }
 

@@ -66,10 +66,10 @@ impl Words {
     }
 
     fn count(&self, start: &str) -> usize {
-        let mut words: Vec<&String> = self
+        let mut words: Vec<&str> = self
             .hosts
             .iter()
-            .map(|(_, word)| word)
+            .map(|(_, word)| word.as_str())
             .filter(|word| word.starts_with(start))
             .collect();
         words.sort_unstable();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The settings of a host and its interfaces, grouped by topic. `inspect` also shows what could not be read, and why.
 
+use linerate_model::order;
 use linerate_model::output::Output;
 use linerate_model::setting::Setting;
 
@@ -72,7 +73,7 @@ fn log(settings: &[Setting]) -> Vec<Line> {
     let mut lines: Vec<(usize, &str)> = values
         .map(|(name, text)| (number(name), text.as_str()))
         .collect();
-    lines.sort_unstable();
+    order::by(&mut lines, Ord::cmp);
     let labels = std::iter::once("kernel log").chain(std::iter::repeat(""));
     labels
         .zip(lines)
