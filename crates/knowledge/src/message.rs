@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 use linerate_model::map::Map;
+use linerate_model::order;
 use linerate_model::output::Value;
 
 use super::raw::Word;
@@ -106,7 +107,7 @@ impl Messages {
         let mut owners: Vec<usize> = hits
             .filter_map(|hit| self.owners.get(hit.pattern().as_usize()).copied())
             .collect();
-        owners.sort_unstable();
+        order::by(&mut owners, Ord::cmp);
         owners.dedup();
         let found = owners.into_iter().filter_map(|owner| {
             let message = self.all.get(owner)?;

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use linerate_model::order;
 use linerate_model::order::Gather as _;
 use linerate_wire::proc::interrupts::{Line, parse};
 
@@ -72,7 +73,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
-    names.sort_unstable();
+    order::by(&mut names, Ord::cmp);
     names
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is tried: every size up to 64 bytes, those around each boundary, and contents whose checksum folds to zero.
 
+use linerate_model::order;
 use std::net::IpAddr;
 
 use linerate_wire::checksum::Checksum;
@@ -17,7 +18,7 @@ pub(crate) fn sizes(most: usize) -> Vec<usize> {
         .chain(around)
         .filter(|size| *size <= most)
         .collect();
-    all.sort_unstable();
+    order::by(&mut all, Ord::cmp);
     all.dedup();
     all
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::text::bits_per_second;
+use linerate_model::order;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{Cpu, Host, Interface, Role, Test};
 use linerate_model::run::{Run, SCHEMA};
@@ -270,7 +271,7 @@ fn interfaces(role: Role, settings: &[Setting], samples: &[Sample]) -> Vec<Inter
         .filter(|sample| sample.host == role)
         .filter_map(|sample| sample.interface.clone());
     let mut names: Vec<String> = mine.chain(counted).collect();
-    names.sort_unstable();
+    order::by(&mut names, Ord::cmp);
     names.dedup();
     let value = |name: &str, source: &str, key: &str| {
         settings

@@ -123,7 +123,7 @@ fn telling<'t>(vector: &[(&Token, f32, &'t str)], label: usize) -> Vec<&'t str> 
     };
     let mut shares: Vec<(&str, f32)> = vector.iter().filter_map(share).collect();
     shares.retain(|(word, _)| !word.contains(|letter: char| letter.is_ascii_digit()));
-    shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    shares.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(other.0)));
     shares.dedup_by_key(|(word, _)| *word);
     shares
         .into_iter()

@@ -3,6 +3,7 @@
 
 use super::{Style, push_line, toned, wrap};
 use crate::view::{Align, Column, Table, Tone};
+use linerate_model::order;
 
 pub(super) fn render(text: &mut String, table: &Table, style: &Style) {
     if !table.heading.is_empty() {
@@ -73,7 +74,7 @@ fn fitting(widths: &[usize], keys: usize, needed: &[bool], limit: usize) -> Vec<
             shown.push(at);
         }
     }
-    shown.sort_unstable();
+    order::by(&mut shown, Ord::cmp);
     shown
 }
 

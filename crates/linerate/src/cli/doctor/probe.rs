@@ -11,6 +11,7 @@ use linerate_linux::sandbox::Switch;
 use linerate_linux::socket_buffer::SocketBuffer;
 use linerate_linux::udp::{self, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode};
 use linerate_linux::{cpu, host, proc};
+use linerate_model::order;
 use linerate_model::units::Bytes;
 
 use super::Check;
@@ -257,7 +258,7 @@ fn interfaces() -> Check {
                 .flatten()
                 .map(|entry| entry.file_name().to_string_lossy().into_owned())
                 .collect();
-            names.sort_unstable();
+            order::by(&mut names, Ord::cmp);
             names.truncate(LISTED_MAX);
             Check::works(id, name, names.join(" "))
         }

@@ -108,7 +108,7 @@ impl<'h> Stage<'h> {
             return Err(Trouble::Harmful(why));
         }
         let mut wanted = set.to_vec();
-        wanted.sort_unstable();
+        order::by(&mut wanted, Ord::cmp);
         let same = self.pile.iter().zip(&wanted);
         let same = same.take_while(|((one, _), other)| one == *other).count();
         self.undo_down_to(same)?;
