@@ -18,6 +18,7 @@ mod receiver;
 mod reply;
 mod sender;
 mod sharing;
+mod socket_memory;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -30,12 +31,12 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 pub use acceptor::{Acceptor, Greeting, Load, plain};
 pub use receiver::{
-    Batch, Datagram, JOINED_BYTES, Joined, Payloads, Receiver, ReceiverConfig, RxMode,
-    drops_so_far, join, queued_bytes,
+    Batch, Datagram, JOINED_BYTES, Joined, Payloads, Receiver, ReceiverConfig, RxMode, join,
 };
 pub use reply::send_from;
 pub use sender::{Fault, Sender, Sent, TxMode, cut};
 pub use sharing::misdelivers;
+pub use socket_memory::{drops_so_far, queued_bytes};
 
 use crate::socket_buffer::{self, SocketBuffer};
 use crate::sockopt;

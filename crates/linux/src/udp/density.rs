@@ -25,7 +25,7 @@ pub(super) struct Density {
     /// The socket's buffer; 0: never look without sleeping.
     buffer_bytes: usize,
     last_ns: u64,
-    /// Datagrams come close together, and the last batch took all that there were.
+    /// Datagrams come close together, and the last batch emptied the queue.
     is_dense: bool,
     /// The begin of the current period, and what arrived in it.
     period_ns: u64,
@@ -49,7 +49,7 @@ impl Density {
         !self.linger.is_zero() || self.buffer_bytes > 0
     }
 
-    /// A batch of so many bytes at `now_ns`; `is_all`: it took all that there were.
+    /// A batch of `bytes` arrived at `now_ns`; `is_all`: it emptied the queue.
     pub(super) fn note(&mut self, now_ns: u64, bytes: usize, is_all: bool) {
         let soon = now_ns.saturating_sub(self.last_ns) < DENSE_NS;
         self.is_dense = soon && bytes > 0 && is_all;

@@ -20,6 +20,7 @@ use rustix::time::Timespec;
 
 use super::density::{Density, Waiting};
 use super::set_both;
+use super::socket_memory::{drops_of_socket, drops_so_far};
 use crate::clock::monotonic_ns;
 use crate::message::{Message, ReceiveBuffers};
 use crate::sockopt;
@@ -439,50 +440,6 @@ pub fn join(socket: impl AsFd) -> io::Result<()> {
     sockopt::set_int(socket, SOL_UDP, UDP_GRO, 1)
 }
 
-/// The drop count that the socket itself holds: `SO_MEMINFO`, else the last column of `/proc/self/net/udp{,6}`.
-#[must_use]
-pub fn drops_so_far(fd: impl AsFd) -> Option<u32> {
-    drops_of_socket(fd.as_fd()).or_else(|| drops_of_inode(fd.as_fd()))
-}
-
-/// What waits in a socket's receive buffer, in bytes as the buffer's limit counts them (overhead included);
-/// `None`: unknown (`SO_MEMINFO`, Linux 4.12).
-#[must_use]
-pub fn queued_bytes(fd: impl AsFd) -> Option<u32> {
-    memory_info(fd.as_fd(), SK_MEMINFO_RMEM_ALLOC)
-}
-
-fn drops_of_socket(fd: BorrowedFd<'_>) -> Option<u32> {
-    memory_info(fd, SK_MEMINFO_DROPS)
-}
-
-fn memory_info(fd: BorrowedFd<'_>, index: usize) -> Option<u32> {
-    let mut words = [0; 36];
-    let length = sockopt::get_bytes(fd, libc::SOL_SOCKET, SO_MEMINFO, &mut words).ok()?;
-    word(words.get(..length)?.get(index * 4..)?)
-}
-
-fn drops_of_inode(fd: BorrowedFd<'_>) -> Option<u32> {
-    let inode = rustix::fs::fstat(fd).ok()?.st_ino.to_string();
-    [
-        "/proc/thread-self/net/udp",
-        "/proc/thread-self/net/udp6",
-        "/proc/net/udp",
-        "/proc/net/udp6",
-    ]
-    .iter()
-    .filter_map(|path| std::fs::read_to_string(path).ok())
-    .find_map(|table| drops_in_table(&table, &inode))
-}
-
-/// Columns of net/ipv4/udp.c `udp4_format_sock`: the tenth is the inode, the last the drops.
-fn drops_in_table(table: &str, inode: &str) -> Option<u32> {
-    let line = table
-        .lines()
-        .find(|line| line.split_whitespace().nth(9) == Some(inode))?;
-    line.split_whitespace().nth(12)?.parse().ok()
-}
-
 fn enable_timestamps(fd: &OwnedFd) -> bool {
     sockopt::set_int(fd, libc::SOL_SOCKET, SO_TIMESTAMPNS_NEW, 1)
         .or_else(|_| sockopt::set_int(fd, libc::SOL_SOCKET, SO_TIMESTAMPNS_OLD, 1))
@@ -504,7 +461,7 @@ fn timestamp_ns(data: &[u8]) -> Option<u64> {
         .checked_add(u64::try_from(ns).ok()?)
 }
 
-fn word(data: &[u8]) -> Option<u32> {
+pub(super) fn word(data: &[u8]) -> Option<u32> {
     Some(u32::from_ne_bytes(data.get(..4)?.try_into().ok()?))
 }
 
@@ -554,10 +511,6 @@ const UDP_GRO: c_int = 104;
 /// include/uapi/asm-generic/socket.h; the same on mips.
 const SO_TIMESTAMPNS_OLD: c_int = 35;
 const SO_TIMESTAMPNS_NEW: c_int = 64;
-const SO_MEMINFO: c_int = 55;
-/// include/uapi/linux/sock_diag.h
-const SK_MEMINFO_RMEM_ALLOC: usize = 0;
-const SK_MEMINFO_DROPS: usize = 8;
 /// What one message of [`RxMode::Gro`] takes in memory.
 pub const JOINED_BYTES: usize = LARGEST_MESSAGE_BYTES;
 const LARGEST_MESSAGE_BYTES: usize = 65_535;
